@@ -215,8 +215,8 @@ def _check_weights(weights, warnings):
     off = np.abs(sums - 1) > ROW_TOLERANCE
     if off.any():
         warnings.append(
-            f"{off.sum():,} of {off.size:,} rows do not sum to 1 but to {sums.min():.3g} … {sums.max():.3g}: "
-            "dropout and masks do that. They are shown as they are."
+            f"Each row should sum to 1, and {off.sum():,} of {off.size:,} do not: the sums go from "
+            f"{sums.min():.3g} to {sums.max():.3g}. Dropout and masks do that; the rows stay as they are."
         )
 
 

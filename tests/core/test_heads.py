@@ -99,7 +99,7 @@ def test_two_heads_compared():
     one = np.array([[1, 0, 0], [0.5, 0.5, 0], [0.2, 0.3, 0.5]])
     other = np.array([[0, 1, 0], [0, 0.5, 0.5], [0.2, 0.3, 0.5]])
     np.testing.assert_allclose(heads.overlap(one, other), [0, 0.5, 1])
-    # half of each row moves from the first key to the last: the mixture is ¼ ½ ¼, of 1.5 bits, each row of 1 bit
+    # half of a row moves from the first key to the last: rows of 1 bit, their mixture ¼ ½ ¼ of 1.5 bits
     np.testing.assert_allclose(heads.divergence(one, other), [log(2), log(2) / 2, 0], atol=1e-15)
     assert (heads.divergence(one, one) >= 0).all()
 
