@@ -89,8 +89,7 @@ def load_recording(name):
 
 
 def to_npz(recording, dtype=np.float32):
-    """The bytes of an .npz file (compressed, no pickles) holding `recording`; the same recording, the same
-    bytes."""
+    """The bytes of a compressed .npz file holding `recording`, the same each time."""
     arrays = {name: array.astype(dtype) for name, array in recording.arrays().items()}
     return pack_npz(arrays | {name: np.array(tokens) for name, tokens in _tokens(recording).items()})
 
@@ -102,8 +101,7 @@ def to_json(recording):
 
 
 def pack_npz(arrays):
-    """The bytes of a compressed .npz of `arrays` (name -> array), with a fixed date: np.savez writes
-    today's."""
+    """The bytes of a compressed .npz of `arrays` (by name) with a fixed date: np.savez writes today's."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, array in arrays.items():

@@ -17,7 +17,7 @@ import numpy.lib.format as npy
 from attention.recordings import Recording
 
 MAX_BYTES = 64 * 2**20  # of a file, of its arrays, and of the weights that its queries and keys give
-MAX_JSON_BYTES = 16 * 2**20  # as Python numbers, text takes several times its size
+MAX_JSON_BYTES = 8 * 2**20  # as Python objects, text can take thirty times its size
 MAX_MEMBERS = 64
 MAX_TOKENS = 1024
 MAX_HEADS = 128  # per layer; also the most layers
@@ -187,8 +187,7 @@ def _check_sizes(name, shape):
 
 
 def _from_lists(name, nested):
-    """The array of nested JSON lists, level by level: no recursion, and no guess about ragged or mixed
-    ones."""
+    """The array of nested JSON lists, level by level: no recursion, no guess about ragged ones."""
     shape, level = [], [nested]
     while level and any(isinstance(item, list) for item in level):
         lengths = {len(item) if isinstance(item, list) else None for item in level}

@@ -24,8 +24,8 @@ REFERENCE_HEADS = ((0, 2), (1, 8), (2, 11), (4, 5), (5, 11))
 
 
 def main(data=DATA, reference=REFERENCE):
-    """Writes one recording per sentence into the folder `data`, and what the model itself computed from
-    them, for REFERENCE_HEADS, into the file `reference`."""
+    """Writes a recording of each sentence into the folder `data`, and into the file `reference` what the
+    model itself computed in the REFERENCE_HEADS."""
     model, tokenizer = load_model(get_model_path())
     expected = {}
     for name, sentence in SENTENCES.items():
@@ -38,8 +38,7 @@ def main(data=DATA, reference=REFERENCE):
 
 
 def load_model(folder):
-    """The encoder and its tokenizer; raises ValueError if the weights are not those that were first
-    recorded."""
+    """The encoder and its tokenizer; raises ValueError for other weights than the known ones."""
     found = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
     if found != SHA256:
         raise ValueError(f"model.safetensors has sha256 {found}, not {SHA256}")

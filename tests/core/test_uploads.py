@@ -282,7 +282,7 @@ REFUSED_JSON = {
     "no tokens": (as_json(weights=[[1]], tokens=[]), "0 query tokens for 1 positions"),
     "a long token": (as_json(weights=[[1]], tokens=["x" * 201]), "at most 200 characters"),
     "half a character": (b'{"weights": [[1]], "tokens": ["\\ud800"]}', "lone surrogate"),
-    "too much text": (b" " * (16 * 2**20 + 1), "at most 16 MB"),
+    "too much text": (b" " * (8 * 2**20 + 1), "at most 8 MB of .json"),
 }
 
 
