@@ -1,0 +1,222 @@
+"""Pictures of matrices, as Altair describes them; nothing here knows who shows them.
+
+Building and validating a chart's description costs ten times more than sending its numbers, so it is made once
+for each size and kind (`lru_cache`, bounded) and the numbers are fed each time. Token labels travel as values
+of Vega parameters, never as code: a token may hold anything.
+"""
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+# One colour language. Weights: white to dark blue on [0, 1]. Scores and vectors: purple below 0, green above.
+WEIGHT_COLOURS = ("#f7fbff", "#9ecae1", "#2171b5", "#08306b")
+SIGNED_COLOURS = ("#40004b", "#9970ab", "#f7f7f7", "#5aae61", "#00441b")
+MASKED, CROSS = "#d3d3d3", "#555555"
+SELECTED, SOURCE = "#d55e00", "#e69f00"  # vermillion and orange of Okabe & Ito's colour-blind-safe set
+CATEGORIES = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#8c6bb1", "#7f7f7f")
+
+NUMBERS_UP_TO = 16  # tokens a side: beyond this a cell is too small for its number
+COLOURS_UP_TO = 64  # beyond this a matrix is not drawn
+LIMITS = (
+    1,
+    2,
+    5,
+    10,
+    20,
+    50,
+    100,
+    200,
+    500,
+    1000,
+)  # ends of a signed scale: few, so that few charts are described
+
+
+class Chart(NamedTuple):
+    """What to hand to a Vega-Lite renderer: a DataFrame, its description, and the picture in words."""
+
+    data: pd.DataFrame
+    spec: dict
+    alt: str
+
+
+def heatmap(
+    matrix, rows, columns, kind="signed", *, row_title="", column_title="", mask=None, marks=None, step=44
+):
+    """A matrix (rows, columns) as coloured cells with their numbers, rows down.
+
+    kind "weights" has one scale fixed to [0, 1]; "signed" a symmetric one around 0 that ends at the smallest
+    of LIMITS (or power of ten) holding every number. `mask` (True = may attend) crosses out the cells where it
+    is False; `marks` are 1 for a cell that the selected one came from, 2 for the selected one. Cells can be
+    clicked: the point selection "cell" has the fields row and col, and toggles. Raises ValueError for labels
+    that do not match the matrix.
+    """
+    matrix = np.asarray(matrix, dtype=float)
+    if matrix.shape != (len(rows), len(columns)):
+        raise ValueError(f"{len(rows)} row and {len(columns)} column labels for a matrix of {matrix.shape}")
+    limit = 1 if kind == "weights" else colour_limit(matrix)
+    allowed = np.ones(matrix.shape, bool) if mask is None else np.broadcast_to(mask, matrix.shape)
+    row, col = np.indices(matrix.shape)
+    numbers = max(matrix.shape) <= NUMBERS_UP_TO
+    data = pd.DataFrame(
+        {
+            "row": row.ravel(),
+            "col": col.ravel(),
+            "fill": np.where(np.isfinite(matrix), matrix / limit, np.sign(matrix)).clip(-1, 1).ravel(),
+            "text": [short(number) for number in matrix.ravel()] if numbers else "",
+            "exact": [exact(number) for number in matrix.ravel()],
+            "mark": 0 if marks is None else np.asarray(marks).ravel(),
+            "masked": ~allowed.ravel(),
+        }
+    )
+    spec = _heatmap_spec(*matrix.shape, kind, step, row_title, column_title)
+    return Chart(
+        data, _with(spec, row_labels=list(rows), col_labels=list(columns)), describe(matrix, rows, columns)
+    )
+
+
+def colour_limit(matrix):
+    """The end of the signed colour scale for `matrix`: a round number ≥ every finite |entry|."""
+    largest = np.abs(matrix[np.isfinite(matrix)]).max(initial=0)
+    return next((limit for limit in LIMITS if largest <= limit), None) or 10.0 ** np.ceil(np.log10(largest))
+
+
+def short(number):
+    """A number as a cell shows it: two decimals, three digits, or a power of ten where it needs one."""
+    if not np.isfinite(number):
+        return {np.inf: "∞", -np.inf: "−∞"}.get(number, "NaN")
+    size = abs(number)
+    text = f"{number:.2f}" if size < 99.995 else f"{number:.0f}" if size < 9999.5 else f"{number:.0e}"
+    return text.replace("-", "−") if float(text) or "e" in text else text.lstrip("-")
+
+
+def exact(number):
+    """A number as a tooltip shows it: six significant digits."""
+    return short(number) if not np.isfinite(number) else f"{number:.6g}".replace("-", "−")
+
+
+def describe(matrix, rows, columns):
+    """The gist of a matrix in words, for readers who cannot see it: its size and each row's largest."""
+    shown = [
+        f"{name}: largest {short(values.max())} at {columns[int(values.argmax())]}"
+        for name, values in zip(rows[:8], matrix, strict=False)
+    ]
+    more = f"; and {len(rows) - 8} more rows" if len(rows) > 8 else ""
+    return f"Matrix of {len(rows)} rows and {len(columns)} columns. " + "; ".join(shown) + more + "."
+
+
+def indexed(tokens):
+    """Labels that tell repeated tokens apart by their position: the, cat, the (4)."""
+    return [f"{token} ({i})" if tokens.index(token) < i else token for i, token in enumerate(tokens)]
+
+
+def _with(spec, **values):
+    """The description with the values of its parameters replaced; the cached one stays as it is."""
+    params = [{**p, "value": values[p["name"]]} if p["name"] in values else p for p in spec["params"]]
+    return {**spec, "params": params}
+
+
+@lru_cache(maxsize=512)
+def _heatmap_spec(num_rows, num_columns, kind, step, row_title, column_title):
+    numbers = max(num_rows, num_columns) <= NUMBERS_UP_TO
+    cell = alt.selection_point(
+        name="cell", fields=["row", "col"], on="click", clear="dblclick", toggle="true", empty=False
+    )
+    base = alt.Chart(alt.NamedData("cells")).encode(
+        x=alt.X(
+            "col:O", title=column_title or None, axis=_label_axis("col_labels", orient="top", labelAngle=-35)
+        ),
+        y=alt.Y("row:O", title=row_title or None, axis=_label_axis("row_labels")),
+        tooltip=[
+            alt.Tooltip("row_name:N", title=row_title or "row"),
+            alt.Tooltip("col_name:N", title=column_title or "column"),
+            alt.Tooltip("exact:N", title="value"),
+        ],
+    )
+    colours, domain = (WEIGHT_COLOURS, [0, 1]) if kind == "weights" else (SIGNED_COLOURS, [-1, 1])
+    scale = alt.Scale(domain=domain, range=list(colours), interpolate="rgb", clamp=True)
+    rect = (
+        base.mark_rect(cursor="pointer")
+        .properties(name="cells")
+        .encode(
+            color=alt.when("datum.masked")
+            .then(alt.value(MASKED))
+            .otherwise(alt.Color("fill:Q", scale=scale, legend=None)),
+            stroke=alt.when("datum.mark == 2").then(alt.value(SELECTED)).otherwise(alt.value(SOURCE)),
+            strokeWidth=alt.when("datum.mark > 0").then(alt.value(3)).otherwise(alt.value(0)),
+            strokeDash=alt.when("datum.mark == 1").then(alt.value([5, 3])).otherwise(alt.value([1, 0])),
+        )
+    )
+    diagonals = "M-1,-1L1,1M-1,1L1,-1"
+    cross = base.transform_filter("datum.masked").mark_point(
+        shape=diagonals, size=(0.8 * step) ** 2, stroke=CROSS, strokeWidth=1, opacity=0.55, aria=False
+    )
+    layers = [rect, cross]
+    if numbers:
+        low, high = white_text(kind)
+        white = f"!datum.masked && (datum.fill < {low} || datum.fill > {high})"
+        layers.append(
+            base.mark_text(fontSize=max(9, round(step * 0.28)), aria=False).encode(
+                text="text:N",
+                color=alt.when(white).then(alt.value("#ffffff")).otherwise(alt.value("#000000")),
+            )
+        )
+    named = alt.layer(*layers).transform_calculate(
+        row_name="row_labels[datum.row]", col_name="col_labels[datum.col]"
+    )
+    return _compiled(
+        named.add_params(
+            cell, alt.param(name="row_labels", value=[]), alt.param(name="col_labels", value=[])
+        ).properties(width=alt.Step(step), height=alt.Step(step))
+    )
+
+
+def _label_axis(parameter, **options):
+    text = {"labelExpr": f"{parameter}[datum.value]", "labelLimit": 110, "labelOverlap": False}
+    return alt.Axis(ticks=False, domain=False, **text, **options)
+
+
+def _compiled(chart):
+    """The description as plain data, without the data set: the renderer gets that beside it."""
+    spec = chart.to_dict()
+    spec.pop("data", None)
+    spec.pop("$schema", None)
+    return spec
+
+
+def white_text(kind):
+    """(low, high): white numbers are easier to read than black on fills below `low` and above `high`."""
+    fills = np.linspace(0, 1, 201) if kind == "weights" else np.linspace(-1, 1, 401)
+    dark = [
+        contrast("#ffffff", cell_colour(fill, kind)) > contrast("#000000", cell_colour(fill, kind))
+        for fill in fills
+    ]
+    middle = fills[~np.array(dark)]
+    return round(float(middle.min()) - 0.005, 4), round(float(middle.max()) + 0.005, 4)
+
+
+def cell_colour(fill, kind):
+    """(r, g, b) in [0, 255] of a cell whose number is `fill` of the scale's end."""
+    colours = WEIGHT_COLOURS if kind == "weights" else SIGNED_COLOURS
+    stops = np.linspace(0 if kind == "weights" else -1, 1, len(colours))
+    return tuple(np.interp(fill, stops, channel) for channel in zip(*map(_rgb, colours), strict=True))
+
+
+def contrast(one, other):
+    """Contrast ratio of two colours, 1 to 21 (WCAG 2.2, "relative luminance")."""
+    lighter, darker = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def _rgb(colour):
+    return tuple(int(colour[i : i + 2], 16) for i in (1, 3, 5)) if isinstance(colour, str) else colour
+
+
+def _luminance(colour):
+    linear = [
+        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in np.divide(_rgb(colour), 255)
+    ]
+    return float(np.dot(linear, (0.2126, 0.7152, 0.0722)))
