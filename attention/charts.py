@@ -1,7 +1,7 @@
 """Pictures of matrices, as Altair describes them; nothing here knows who shows them.
 
-Building and validating a chart's description costs ten times more than sending its numbers, so it is made once
-for each size and kind (`lru_cache`, bounded) and the numbers are fed each time. Token labels travel as values
+Building and validating a chart's description costs ten times more than sending its numbers, so it is made
+once for each size and kind (`lru_cache`, bounded) and the numbers are fed each time. Token labels travel as values
 of Vega parameters, never as code: a token may hold anything.
 """
 
@@ -44,15 +44,15 @@ class Chart(NamedTuple):
 
 
 def heatmap(
-    matrix, rows, columns, kind="signed", *, row_title="", column_title="", mask=None, marks=None, step=44
+    matrix, rows, columns, kind="signed", *, titles=("", ""), colours=("", ""), mask=None, marks=None, step=44
 ):
     """A matrix (rows, columns) as coloured cells with their numbers, rows down.
 
     kind "weights" has one scale fixed to [0, 1]; "signed" a symmetric one around 0 that ends at the smallest
-    of LIMITS (or power of ten) holding every number. `mask` (True = may attend) crosses out the cells where it
-    is False; `marks` are 1 for a cell that the selected one came from, 2 for the selected one. Cells can be
-    clicked: the point selection "cell" has the fields row and col, and toggles. Raises ValueError for labels
-    that do not match the matrix.
+    of LIMITS (or power of ten) holding every number. `titles` and their `colours` are those of the row axis
+    and the column axis. `mask` (True = may attend) crosses out the cells where it is False; `marks` are 1 for
+    a cell that the selected one came from, 2 for the selected one. Cells can be clicked: the point selection
+    "cell" has the fields row and col, and toggles. Raises ValueError for labels that do not match the matrix.
     """
     matrix = np.asarray(matrix, dtype=float)
     if matrix.shape != (len(rows), len(columns)):
@@ -72,10 +72,32 @@ def heatmap(
             "masked": ~allowed.ravel(),
         }
     )
-    spec = _heatmap_spec(*matrix.shape, kind, step, row_title, column_title)
+    spec = _heatmap_spec(*matrix.shape, kind, step, titles, colours)
     return Chart(
         data, _with(spec, row_labels=list(rows), col_labels=list(columns)), describe(matrix, rows, columns)
     )
+
+
+def bars(values, labels, *, title="", limit=1.0, height=160):
+    """One bar for each of `labels`, on a scale from 0 (or -limit, where one is negative) to `limit`."""
+    values = np.asarray(values, dtype=float)
+    data = pd.DataFrame({"position": range(len(values)), "value": values, "text": [short(v) for v in values]})
+    spec = _bars_spec(len(values), title, -limit if (values < 0).any() else 0, limit, height)
+    words = "; ".join(f"{label}: {short(value)}" for label, value in zip(labels[:12], values, strict=False))
+    return Chart(data, _with(spec, labels=list(labels)), f"Bars of {title or 'values'}. {words}.")
+
+
+def lines(x, series, *, titles=("", ""), log_x=False, log_y=False, height=260):
+    """One line for each entry of `series`, name -> numbers over `x`, told apart by colour, dash and legend.
+
+    `titles` are those of the x and the y axis. Numbers that are not finite are left out.
+    """
+    names, x = list(series), np.asarray(x, dtype=float)
+    y = np.concatenate([np.asarray(series[name], dtype=float) for name in names])
+    data = pd.DataFrame({"x": np.tile(x, len(names)), "y": y, "series": np.repeat(names, len(x))})
+    ends = "; ".join(f"{name}: from {short(series[name][0])} to {short(series[name][-1])}" for name in names)
+    spec = _lines_spec(tuple(names), titles, log_x, log_y, height)
+    return Chart(data[np.isfinite(y)], spec, f"{titles[1]} against {titles[0]}. {ends}.")
 
 
 def colour_limit(matrix):
@@ -120,24 +142,28 @@ def _with(spec, **values):
 
 
 @lru_cache(maxsize=512)
-def _heatmap_spec(num_rows, num_columns, kind, step, row_title, column_title):
+def _heatmap_spec(num_rows, num_columns, kind, step, titles, colours):
     numbers = max(num_rows, num_columns) <= NUMBERS_UP_TO
     cell = alt.selection_point(
         name="cell", fields=["row", "col"], on="click", clear="dblclick", toggle="true", empty=False
     )
+    gaps = alt.Scale(paddingInner=0.06, paddingOuter=0.03)
     base = alt.Chart(alt.NamedData("cells")).encode(
         x=alt.X(
-            "col:O", title=column_title or None, axis=_label_axis("col_labels", orient="top", labelAngle=-35)
+            "col:O",
+            scale=gaps,
+            title=titles[1] or None,
+            axis=_label_axis("col_labels", colours[1], step, orient="top", labelAngle=-35),
         ),
-        y=alt.Y("row:O", title=row_title or None, axis=_label_axis("row_labels")),
+        y=alt.Y("row:O", scale=gaps, title=titles[0] or None, axis=_label_axis("row_labels", colours[0], step)),
         tooltip=[
-            alt.Tooltip("row_name:N", title=row_title or "row"),
-            alt.Tooltip("col_name:N", title=column_title or "column"),
+            alt.Tooltip("row_name:N", title=titles[0] or "row"),
+            alt.Tooltip("col_name:N", title=titles[1] or "column"),
             alt.Tooltip("exact:N", title="value"),
         ],
     )
-    colours, domain = (WEIGHT_COLOURS, [0, 1]) if kind == "weights" else (SIGNED_COLOURS, [-1, 1])
-    scale = alt.Scale(domain=domain, range=list(colours), interpolate="rgb", clamp=True)
+    palette, domain = (WEIGHT_COLOURS, [0, 1]) if kind == "weights" else (SIGNED_COLOURS, [-1, 1])
+    scale = alt.Scale(domain=domain, range=list(palette), interpolate="rgb", clamp=True)
     rect = (
         base.mark_rect(cursor="pointer")
         .properties(name="cells")
@@ -146,8 +172,9 @@ def _heatmap_spec(num_rows, num_columns, kind, step, row_title, column_title):
             .then(alt.value(MASKED))
             .otherwise(alt.Color("fill:Q", scale=scale, legend=None)),
             stroke=alt.when("datum.mark == 2").then(alt.value(SELECTED)).otherwise(alt.value(SOURCE)),
-            strokeWidth=alt.when("datum.mark > 0").then(alt.value(3)).otherwise(alt.value(0)),
-            strokeDash=alt.when("datum.mark == 1").then(alt.value([5, 3])).otherwise(alt.value([1, 0])),
+            strokeWidth=alt.StrokeWidth(
+                "mark:Q", legend=None, scale=alt.Scale(domain=[0, 1, 2], range=[0, 2, 4])
+            ),
         )
     )
     diagonals = "M-1,-1L1,1M-1,1L1,-1"
@@ -170,11 +197,51 @@ def _heatmap_spec(num_rows, num_columns, kind, step, row_title, column_title):
     return _compiled(
         named.add_params(
             cell, alt.param(name="row_labels", value=[]), alt.param(name="col_labels", value=[])
-        ).properties(width=alt.Step(step), height=alt.Step(step))
+        ).properties(width=alt.Step(step), height=alt.Step(step), autosize="pad")
     )
 
 
-def _label_axis(parameter, **options):
+@lru_cache(maxsize=128)
+def _bars_spec(number, title, low, high, height):
+    base = alt.Chart(alt.NamedData("bars")).encode(
+        x=alt.X("position:O", title=None, axis=_label_axis("labels", "", 44, labelAngle=-35)),
+        y=alt.Y("value:Q", title=title or None, scale=alt.Scale(domain=[low, high], clamp=True)),
+    )
+    bar = base.mark_bar(color=CATEGORIES[0]).encode(
+        tooltip=[alt.Tooltip("name:N", title="token"), alt.Tooltip("value:Q", format=".4f")]
+    )
+    text = base.mark_text(dy=-8, aria=False).encode(text="text:N")
+    named = alt.layer(bar, text).transform_calculate(name="labels[datum.position]")
+    sized = named.properties(width=alt.Step(44), height=height, autosize="pad")
+    return _compiled(sized.add_params(alt.param(name="labels", value=[])))
+
+
+@lru_cache(maxsize=128)
+def _lines_spec(names, titles, log_x, log_y, height):
+    scales = [alt.Scale(type="log" if log else "linear", zero=False) for log in (log_x, log_y)]
+    chart = (
+        alt.Chart(alt.NamedData("lines"))
+        .mark_line(point=alt.OverlayMarkDef(size=18), strokeWidth=2)
+        .encode(
+            x=alt.X("x:Q", title=titles[0], scale=scales[0]),
+            y=alt.Y("y:Q", title=titles[1], scale=scales[1]),
+            color=alt.Color(
+                "series:N",
+                title=None,
+                sort=list(names),
+                scale=alt.Scale(domain=list(names), range=list(CATEGORIES)),
+            ),
+            strokeDash=alt.StrokeDash("series:N", title=None, sort=list(names)),
+            tooltip=["series:N", alt.Tooltip("x:Q", title=titles[0]), alt.Tooltip("y:Q", title=titles[1])],
+        )
+        .properties(width=520, height=height, autosize="pad")
+    )
+    return _compiled(chart)
+
+
+def _label_axis(parameter, colour, step, **options):
+    options |= {"titleColor": colour} if colour else {}
+    options |= {"labelFontSize": 18, "titleFontSize": 18} if step > 50 else {}
     text = {"labelExpr": f"{parameter}[datum.value]", "labelLimit": 110, "labelOverlap": False}
     return alt.Axis(ticks=False, domain=False, **text, **options)
 
@@ -216,7 +283,5 @@ def _rgb(colour):
 
 
 def _luminance(colour):
-    linear = [
-        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in np.divide(_rgb(colour), 255)
-    ]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in np.divide(_rgb(colour), 255)]
     return float(np.dot(linear, (0.2126, 0.7152, 0.0722)))

@@ -1,0 +1,191 @@
+"""Where a number came from: the formula of one cell, with the cell's own numbers in it.
+
+Matrices go by their names in `AttentionSteps`, with X, W_Q, W_K, W_V, W_O and others beside them; cells are
+counted from 0, as in code. Formulas are LaTeX and hold nothing but numbers and the field's letters.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+import numpy as np
+
+from attention.core import softmax
+
+SYMBOLS = {
+    "X": "X",
+    "W_Q": "W_Q",
+    "W_K": "W_K",
+    "W_V": "W_V",
+    "W_O": "W_O",
+    "query": "Q",
+    "key": "K",
+    "value": "V",
+    "scores": "S",
+    "scaled_scores": r"\hat S",
+    "masked_scores": r"\tilde S",
+    "weights": "A",
+    "output": "O",
+    "concatenated": "C",
+    "projected": "Y",
+}
+# Matrix products: name -> (left, right, whether the right one is transposed, that is: row meets row).
+PRODUCTS = {
+    "query": ("X", "W_Q", True),
+    "key": ("X", "W_K", True),
+    "value": ("X", "W_V", True),
+    "scores": ("query", "key", True),
+    "output": ("weights", "value", False),
+    "projected": ("concatenated", "W_O", True),
+}
+DECIMALS = 4
+TERMS = 6  # longer sums are folded: the first four terms, and the rest in one number
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """How one cell was computed.
+
+    `formula`: lines of LaTeX, the general rule first; `note`: what rounding does, in words, or "";
+    `sources`: the cells it came from, as (matrix, row, column), None for a whole row or column.
+    """
+
+    formula: tuple[str, ...]
+    note: str = ""
+    sources: tuple[tuple[str, int | None, int | None], ...] = ()
+
+
+def explain(matrices, name, row, column, *, scale=None):
+    """The Explanation of cell (row, column) of matrices[name]; None for a matrix that is an input.
+
+    `matrices` maps names to 2-D arrays and holds all that the cell came from; `scale` is what scores were
+    multiplied by. Raises IndexError for a cell outside of the matrix.
+    """
+    matrix = matrices[name]
+    if not (0 <= row < matrix.shape[0] and 0 <= column < matrix.shape[1]):
+        raise IndexError(f"cell ({row}, {column}) of {name} with shape {matrix.shape}")
+    if name in PRODUCTS and PRODUCTS[name][1] in matrices:
+        return _product(matrices, name, row, column)
+    if name == "scaled_scores":
+        return _scaled(matrices["scores"][row, column], matrix[row, column], scale, row, column)
+    if name == "masked_scores":
+        return _masked(matrices["scaled_scores"][row, column], matrix[row, column], row, column)
+    if name == "weights":
+        return _softmax(matrices["masked_scores"][row], row, column)
+    return None
+
+
+def marks(name, shape, selected, explanation):
+    """What `charts.heatmap` marks in the matrix `name`, an int array of `shape`.
+
+    2 at the `selected` cell (name, row, column), 1 at the cells which it came from, 0 elsewhere.
+    """
+    marks = np.zeros(shape, dtype=int)
+    for source, row, column in explanation.sources if explanation else ():
+        if source == name:
+            marks[slice(None) if row is None else row, slice(None) if column is None else column] = 1
+    if selected and selected[0] == name:
+        marks[selected[1], selected[2]] = 2
+    return marks
+
+
+def _product(matrices, name, row, column):
+    left, right, transposed = PRODUCTS[name]
+    ours = matrices[left][row]
+    theirs = matrices[right][column] if transposed else matrices[right][:, column]
+    cell = rf"{SYMBOLS[name]}_{{{row},{column}}}"
+    index = rf"{SYMBOLS[right]}_{{{column},t}}" if transposed else rf"{SYMBOLS[right]}_{{t,{column}}}"
+    factors = [rf"{_factor(a)} \cdot {_factor(b)}" for a, b in zip(ours, theirs, strict=True)]
+    products, total = [shown(a * b) for a, b in zip(ours, theirs, strict=True)], shown(ours @ theirs)
+    factors, products = _fold(factors, products, total)
+    lines = [rf"{cell} = \sum_t {SYMBOLS[left]}_{{{row},t}}\, {index}", "= " + " + ".join(factors)]
+    if len(products) > 1:
+        lines.append("= " + " + ".join(map(_factor, products)))
+    lines.append(f"= {latex(total)}")
+    sources = ((left, row, None), (right, column, None) if transposed else (right, None, column))
+    return Explanation(tuple(lines), _rounding([*ours, *theirs], products, total), sources)
+
+
+def _scaled(score, value, scale, row, column):
+    formula = rf"\hat S_{{{row},{column}}} = S_{{{row},{column}}} \cdot {latex(shown(scale))} = "
+    formula += rf"{_factor(score)} \cdot {latex(shown(scale))} = {latex(shown(value))}"
+    return Explanation((formula,), _rounding([score, scale, value], [], ""), (("scores", row, column),))
+
+
+def _masked(score, value, row, column):
+    cell = rf"\tilde S_{{{row},{column}}}"
+    kept = rf"{cell} = \hat S_{{{row},{column}}} = {latex(shown(value))}"
+    if value == score:
+        return Explanation((kept,), sources=(("scaled_scores", row, column),))
+    bias = "-\\infty" if np.isneginf(value) else latex(shown(value - score))
+    added = rf"{cell} = {latex(shown(score))} + ({bias}) = {latex(shown(value))}"
+    return Explanation((added,), sources=(("scaled_scores", row, column),))
+
+
+def _softmax(scores, row, column):
+    cell, sources = rf"A_{{{row},{column}}}", (("masked_scores", row, None),)
+    if np.isneginf(scores).all():
+        note = "Every key of this row is masked, so there is nothing to share: the row is zero by definition."
+        return Explanation((f"{cell} = 0",), note, sources)
+    peak = scores.max() if np.abs(scores[np.isfinite(scores)]).max(initial=0) > 20 else 0.0
+    powers = [rf"e^{{{latex(shown(score - peak))}}}" for score in scores]
+    exps = np.exp(scores - peak)
+    terms, total = [shown(power) for power in exps], shown(exps.sum())
+    shown_powers, shown_terms = _fold(powers, terms, total)
+    shift = rf" - {_factor(peak)}" if peak else ""
+    lines = (
+        rf"{cell} = \frac{{e^{{\tilde S_{{{row},{column}}}{shift}}}}}"
+        rf"{{\sum_t e^{{\tilde S_{{{row},t}}{shift}}}}}",
+        rf"= \frac{{{powers[column]}}}{{{' + '.join(shown_powers)}}}",
+        rf"= \frac{{{latex(terms[column])}}}{{{' + '.join(map(latex, shown_terms))}}}",
+        rf"= \frac{{{latex(terms[column])}}}{{{latex(total)}}} = {latex(shown(softmax(scores)[column]))}",
+    )
+    note = _rounding(exps, shown_terms, total)
+    if peak:
+        largest = (
+            "The row's largest score is taken off each score first: the weights stay the same, and no power"
+        )
+        note = f"{largest} overflows. {note}"
+    return Explanation(lines, note, sources)
+
+
+def _fold(texts: Sequence[str], terms: Sequence[str], total: str):
+    """Both lists, shortened alike; the number that stands for the rest makes the terms add up to `total`."""
+    if len(terms) <= TERMS or not Decimal(total).is_finite():
+        return list(texts), list(terms)
+    kept = TERMS - 2
+    rest = Decimal(total) - sum(map(Decimal, terms[:kept]))
+    folded = rf"\underbrace{{{_factor(str(rest))}}}_{{\text{{{len(terms) - kept} more}}}}"
+    return [*texts[:kept], folded], [*terms[:kept], str(rest)]
+
+
+def _rounding(numbers, terms, total):
+    if all(Decimal(shown(number)) == Decimal(float(number).__repr__()) for number in numbers):
+        return ""
+    note = f"Numbers are shown with {DECIMALS} decimals and computed with all of them"
+    gap = Decimal(total) - sum(map(Decimal, terms)) if terms and Decimal(total).is_finite() else 0
+    return f"{note}: the terms as shown miss the total by {gap:+f}." if gap else f"{note}."
+
+
+def shown(number):
+    """A number as formulas show it: four decimals at most, a power of ten where it is huge or tiny."""
+    number = float(number)
+    if not np.isfinite(number):
+        return str(number)
+    if number == 0 or 10.0**-DECIMALS <= abs(number) < 1e9:
+        return f"{number:.{DECIMALS}f}".rstrip("0").rstrip(".")
+    return f"{number:.4g}"
+
+
+def latex(text):
+    """A number of `shown` as LaTeX."""
+    if text in ("inf", "-inf", "nan"):
+        return {"inf": r"\infty", "-inf": r"-\infty", "nan": r"\text{NaN}"}[text]
+    mantissa, _, exponent = text.partition("e")
+    return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa
+
+
+def _factor(number):
+    """As `latex`, negative numbers in brackets: what stands after a dot or a plus."""
+    text = latex(number if isinstance(number, str) else shown(number))
+    return f"({text})" if text.startswith("-") else text

@@ -1,0 +1,164 @@
+"""The matrices of a page, and the one selected cell whose arithmetic it shows.
+
+A click on a cell and the three pickers (the keyboard's way, and the address's) are the same thing: a click
+sets the pickers. Cells are counted from 0.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from attention import charts
+from attention.explain import Explanation, explain, marks
+from pages.shared import controls, shell
+from pages.shared.dimensions import colour, shape
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A 2-D array and what stands around it: title (Markdown), labels and dimensions of rows and columns."""
+
+    title: str
+    array: np.ndarray
+    rows: list[str]
+    columns: list[str]
+    dimensions: tuple[str, str]
+    kind: str = "signed"
+    mask: np.ndarray | None = None
+
+
+AXES = {
+    "T_q": "query: who looks",
+    "T_k": "key: who is looked at",
+    "d_model": "embedding",
+    "d_k": "d_k",
+    "d_v": "d_v",
+}
+
+
+def standard(steps, tokens, key_tokens=None, *, inputs: Mapping[str, np.ndarray] | None = None, mask=None):
+    """Matrix by name, of one head: `inputs` (X, W_Q, W_K, W_V, if there are projections) and all of `steps`.
+
+    `steps` (AttentionSteps) without leading axes; `mask` (T_q, T_k), True = may attend, crosses cells out.
+    """
+    queries = charts.indexed(tokens)
+    keys = charts.indexed(tokens if key_tokens is None else key_tokens)
+    labels = {"T_q": queries, "T_k": keys, "T": queries}
+    plan = {
+        "X": ("The embeddings $X$", ("T_q", "d_model")),
+        "W_Q": ("$W_Q$", ("d_k", "d_model")),
+        "W_K": ("$W_K$", ("d_k", "d_model")),
+        "W_V": ("$W_V$", ("d_v", "d_model")),
+        "query": ("Queries $Q$", ("T_q", "d_k")),
+        "key": ("Keys $K$", ("T_k", "d_k")),
+        "value": ("Values $V$", ("T_k", "d_v")),
+        "scores": (r"Scores $S = QK^\top$", ("T_q", "T_k")),
+        "scaled_scores": (r"Scaled scores $\hat S$", ("T_q", "T_k")),
+        "masked_scores": (r"Masked scores $\tilde S$", ("T_q", "T_k")),
+        "weights": ("Weights $A$", ("T_q", "T_k")),
+        "output": ("Output $O = AV$", ("T_q", "d_v")),
+    }
+    arrays = dict(inputs or {}) | {name: getattr(steps, name) for name in plan if hasattr(steps, name)}
+    matrices = {}
+    for name, array in arrays.items():
+        title, dimensions = plan[name]
+        rows, columns = (
+            labels.get(dimension) or [f"{dimension[0]}{i}" for i in range(size)]
+            for dimension, size in zip(dimensions, array.shape, strict=True)
+        )
+        crossed = mask if name in ("masked_scores", "weights") else None
+        kind = "weights" if name == "weights" else "signed"
+        matrices[name] = Matrix(title, array, rows, columns, dimensions, kind, crossed)
+    return matrices
+
+
+class Board:
+    """The matrices of a page by name; draws them with the selected cell and its sources marked.
+
+    Make it where the pickers and the explanation shall stand, before anything is drawn.
+    """
+
+    def __init__(self, matrices: Mapping[str, Matrix], *, scale=None, first=None, key=""):
+        self.matrices, self.key = matrices, key
+        with st.container(border=True, key=f"{key}explanation"):
+            name, row, column = self.selected = self._pick(first or next(iter(matrices)))
+            arrays = {name: matrix.array for name, matrix in matrices.items()}
+            self.explanation = explain(arrays, name, row, column, scale=scale)
+            self._write(matrices[name], row, column, self.explanation)
+
+    def show(self, name, *, step=None):
+        """Draw one matrix under its title and shape; a click on a cell selects it."""
+        matrix = self.matrices[name]
+        if not controls.visible(f"{self.key}{name}", matrix.title):
+            st.caption(f"{matrix.title} is hidden here.")
+            return
+        st.markdown(f"**{matrix.title}** · {shape(matrix.dimensions, matrix.array.shape)}")
+        large = st.session_state.get("large")
+        chart = charts.heatmap(
+            matrix.array,
+            matrix.rows,
+            matrix.columns,
+            matrix.kind,
+            titles=tuple(AXES[dimension] for dimension in matrix.dimensions),
+            colours=tuple(map(colour, matrix.dimensions)),
+            mask=matrix.mask,
+            marks=marks(name, matrix.array.shape, self.selected, self.explanation),
+            step=step or (64 if large else 44),
+        )
+        # a description that changes makes a new chart, whose clicks start anew on both sides
+        widget = f"{self.key}{name}_{hash(repr(chart.spec)) & 0xFFFFFFFF:x}"
+        shell.draw(chart, widget, on_select=partial(self._clicked, name, widget))
+
+    def _pick(self, first):
+        names = list(self.matrices)
+        titles = {name: _plain(self.matrices[name].title) for name in names}
+        choose, down, across = st.columns((2, 1, 1))
+        with choose:
+            names.insert(0, names.pop(names.index(first)))
+            name = controls.choice(
+                "Explain a cell of", names, key=f"{self.key}cell", widget=st.selectbox, names=titles
+            )
+        matrix = self.matrices[name]
+        rows, columns = matrix.array.shape
+        with down:
+            row = controls.number("Row", 0, rows - 1, 0, key=f"{self.key}row") if rows > 1 else 0
+        with across:
+            column = controls.number("Column", 0, columns - 1, 0, key=f"{self.key}col") if columns > 1 else 0
+        return name, row, column
+
+    def _write(self, matrix: Matrix, row, column, explanation: Explanation | None):
+        where = f"row {shell.token(matrix.rows[row])}, column {shell.token(matrix.columns[column])}"
+        st.markdown(f"**{matrix.title}**, {where}: **{charts.exact(matrix.array[row, column])}**")
+        if explanation is None:
+            st.caption("An input of this page: nothing computed it.")
+            return
+        first, *more = explanation.formula
+        aligned = first.replace(" = ", " &= ", 1) + "".join(rf" \\[4pt] &{line}" for line in more)
+        st.latex(rf"\begin{{aligned}} {aligned} \end{{aligned}}")
+        if explanation.note:
+            st.caption(explanation.note)
+
+    def _clicked(self, name, widget):
+        """Select the cell that was clicked: selections toggle, so it is the one that came or went."""
+        points = {(point["row"], point["col"]) for point in st.session_state[widget].selection.get("cell", [])}
+        before = st.session_state.setdefault("clicked", {})
+        cell = changed_cell(points, before.get(widget, set()), self.matrices[name].array.shape)
+        before[widget] = points
+        if cell:
+            keys = (f"{self.key}cell", f"{self.key}row", f"{self.key}col")
+            st.session_state.update(zip(keys, (name, *cell), strict=True))
+
+
+def changed_cell(points, before, shape):
+    """The (row, column) by which two sets of selected cells differ, if it lies in a matrix of `shape`."""
+    return next((cell for cell in points ^ before if cell[0] < shape[0] and cell[1] < shape[1]), None)
+
+
+def _plain(title):
+    """A title of Markdown with formulas as plain text, for a list."""
+    return (
+        title.replace("$", "").replace(r"\hat ", "scaled ").replace(r"\tilde ", "masked ").replace(r"^\top", "ᵀ")
+    )

@@ -1,0 +1,152 @@
+"""Widgets whose value stands in the address, and that a teacher can hide.
+
+Each returns a plain, valid value whatever the address says. A page opened with `?hide=a,b` does not draw the
+controls a and b: their values come from the rest of the address, checked like any other.
+"""
+
+from urllib.parse import urlencode, urlsplit
+
+import streamlit as st
+
+MAX_TEXT = 2000  # characters read from a text; longer ones come from an address only
+MAX_TOKEN = 60
+
+
+def begin(page):
+    """Start a page: forget the controls of the last run, remember what a teacher's link hides here."""
+    opened = st.session_state.setdefault("opened_with", {})
+    if "hide" in st.query_params:
+        opened[page] = st.query_params.to_dict()
+    st.session_state["controls"] = {}  # key -> (label, value, default)
+    st.session_state["fixed"] = opened.get(page, {})
+
+
+def hidden(key):
+    return key in st.session_state["fixed"].get("hide", "").split(",")
+
+
+def visible(key, label):
+    """Whether something that is no control (a matrix, the answers) is shown; a teacher may hide it too."""
+    st.session_state["controls"][key] = (label, None, None)
+    return not hidden(key)
+
+
+def slider(label, low, high, default, *, key, step=None, **options):
+    options |= {"min_value": low, "max_value": high, "value": default, "step": step}
+    return _ask(st.slider, label, key, default, _number(low, high, default), **options)
+
+
+def number(label, low, high, default, *, key, **options):
+    """A number from `low` to `high`, an integer where `default` is one."""
+    if key in st.session_state:  # the limits may have moved since it was set
+        st.session_state[key] = min(max(st.session_state[key], low), high)
+    options |= {"min_value": low, "max_value": high, "value": default}
+    return _ask(st.number_input, label, key, default, _number(low, high, default), **options)
+
+
+def switch(label, default=False, *, key, **options):
+    read = {"true": True, "false": False}.get
+    return _ask(st.toggle, label, key, default, read, value=default, **options)
+
+
+def choice(label, options, *, key, widget=st.segmented_control, names=None, **more):
+    """One of `options` (short words, as the address holds them), the first by default; `names` are for readers.
+
+    With `widget=st.selectbox` for long lists.
+    """
+    options = list(options)
+    first = {} if widget is st.selectbox else {"default": options[0], "required": True}
+    if names:
+        more["format_func"] = lambda option: names[option]
+    by_name = {names[option] if names else option: option for option in options}
+    return _ask(widget, label, key, options[0], by_name.get, options=options, **first, **more)
+
+
+def text(label, default, *, key, widget=st.text_input, **options):
+    value = _ask(widget, label, key, default, str, value=default, **options)
+    if len(value) > MAX_TEXT:
+        st.warning(f"Only the first {MAX_TEXT:,} of {len(value):,} characters are read.", icon=":material/info:")
+    return value[:MAX_TEXT]
+
+
+def words(label, default, *, key, most, **options):
+    """The reader's words as tokens, 1 to `most`; what had to be changed is said below the field."""
+    tokens, notes = tokenise(text(label, default, key=key, **options), default, most)
+    for note in notes:
+        st.warning(note, icon=":material/info:")
+    return tokens
+
+
+def tokenise(written, default, most):
+    """(tokens, notes): the words of a text, at most `most` of at most MAX_TOKEN characters; `default`'s if none.
+
+    Characters that cannot be printed are left out.
+    """
+    tokens = ["".join(filter(str.isprintable, word)) for word in written.split()]
+    tokens, notes = [token for token in tokens if token], []
+    if not tokens:
+        tokens = default.split()
+        notes.append(f"There is no word in it, so the example stands in. Write 1 to {most} words.")
+    if len(tokens) > most:
+        notes.append(f"These are {len(tokens):,} words: the first {most} are used.")
+    if any(len(token) > MAX_TOKEN for token in tokens[:most]):
+        notes.append(f"Words of more than {MAX_TOKEN} characters are cut there.")
+    return [token[:MAX_TOKEN] for token in tokens[:most]], notes
+
+
+def _ask(widget, label, key, default, read, **options):
+    if hidden(key):
+        value = read(st.session_state["fixed"].get(key, ""))
+        return default if value is None else value
+    value = widget(label, key=key, bind="query-params", **options)
+    value = default if value is None else value
+    names = options.get("format_func", lambda option: option)
+    st.session_state["controls"][key] = (label, names(value), names(default))
+    return value
+
+
+def _number(low, high, default):
+    def read(written):
+        try:
+            value = type(default)(written)
+        except ValueError:
+            return None
+        return value if low <= value <= high else None  # NaN is not
+
+    return read
+
+
+# --- sharing ----------------------------------------------------------------------------------------------
+
+
+def share():
+    """The address that opens this page as it is, and the choice of what it hides."""
+    controls, fixed = st.session_state["controls"], st.session_state["fixed"]
+    st.markdown("This link opens the page as you see it, for everybody who follows it.")
+    hide = st.multiselect(
+        "Hide from whoever opens the link",
+        list(controls),
+        format_func=lambda key: controls[key][0],
+        key="share_hide",
+        help="For a class: a hidden control keeps its present value, a hidden matrix or answer is left out.",
+    )
+    state = {key: _written(value) for key, (_, value, default) in controls.items() if value != default}
+    state = {key: value for key, value in fixed.items() if hidden(key)} | state
+    hide = [*filter(None, fixed.get("hide", "").split(",")), *hide]
+    address = urlsplit(st.context.url or "")._replace(
+        query=urlencode(state | ({"hide": ",".join(hide)} if hide else {}))
+    )
+    st.code(address.geturl() or "?" + address.query, language=None, wrap_lines=True)
+    if fixed.get("hide"):
+        st.button("Show what is hidden here", on_click=_show_all, key="show_all")
+
+
+def _show_all():
+    for key in st.session_state["fixed"]:
+        if key in st.query_params:
+            del st.query_params[key]
+    st.session_state["opened_with"].clear()
+
+
+def _written(value):
+    return str(value).lower() if isinstance(value, bool) else str(value)
