@@ -94,7 +94,7 @@ def tokenise(written, default, most):
     return [token[:MAX_TOKEN] for token in tokens[:most]], notes
 
 
-def _ask(widget, label, key, default, read, **options):
+def _ask(widget, label, key, default, read, /, **options):
     if hidden(key):
         value = read(st.session_state["fixed"].get(key, ""))
         return default if value is None else value

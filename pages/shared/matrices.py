@@ -1,4 +1,4 @@
-"""A matrix that the reader edits: in place, or by pasting it from a spreadsheet; the text of it stands in the address.
+"""A matrix that the reader edits in place, or pastes from a spreadsheet; its text stands in the address.
 
 An edited matrix lies over its preset: where it is smaller, the preset shows through, so that changing the
 number of tokens or dimensions loses nothing.
