@@ -100,7 +100,7 @@ def _table(label, matrix, rows, columns, key, preset):
     if state["now"] is None or not np.array_equal(state["now"], matrix):
         state |= {"version": state["version"] + 1, "base": matrix, "now": matrix}
     number = partial(
-        st.column_config.NumberColumn, min_value=-LARGEST, max_value=LARGEST, step="any", required=True
+        st.column_config.NumberColumn, min_value=-LARGEST, max_value=LARGEST, format="plain", required=True
     )
     widget = f"{key}_table_{state['version']}"
     st.data_editor(
