@@ -14,10 +14,10 @@ from attention.core import softmax
 
 SYMBOLS = {
     "X": "X",
-    "W_Q": "W_Q",
-    "W_K": "W_K",
-    "W_V": "W_V",
-    "W_O": "W_O",
+    "W_Q": "{W_Q}",
+    "W_K": "{W_K}",
+    "W_V": "{W_V}",
+    "W_O": "{W_O}",
     "query": "Q",
     "key": "K",
     "value": "V",

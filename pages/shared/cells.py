@@ -48,7 +48,7 @@ def standard(steps, tokens, key_tokens=None, *, inputs: Mapping[str, np.ndarray]
     keys = charts.indexed(tokens if key_tokens is None else key_tokens)
     labels = {"T_q": queries, "T_k": keys, "T": queries}
     plan = {
-        "X": ("The embeddings $X$", ("T_q", "d_model")),
+        "X": ("Embeddings $X$", ("T_q", "d_model")),
         "W_Q": ("$W_Q$", ("d_k", "d_model")),
         "W_K": ("$W_K$", ("d_k", "d_model")),
         "W_V": ("$W_V$", ("d_v", "d_model")),
@@ -66,13 +66,18 @@ def standard(steps, tokens, key_tokens=None, *, inputs: Mapping[str, np.ndarray]
     for name, array in arrays.items():
         title, dimensions = plan[name]
         rows, columns = (
-            labels.get(dimension) or [f"{dimension[0]}{i}" for i in range(size)]
+            labels.get(dimension) or numbered(size)
             for dimension, size in zip(dimensions, array.shape, strict=True)
         )
         crossed = mask if name in ("masked_scores", "weights") else None
         kind = "weights" if name == "weights" else "signed"
         matrices[name] = Matrix(title, array, rows, columns, dimensions, kind, crossed)
     return matrices
+
+
+def numbered(size):
+    """Labels of the dimensions of a vector."""
+    return [f"d{i}" for i in range(size)]
 
 
 class Board:
@@ -95,7 +100,7 @@ class Board:
         if not controls.visible(f"{self.key}{name}", matrix.title):
             st.caption(f"{matrix.title} is hidden here.")
             return
-        st.markdown(f"**{matrix.title}** · {shape(matrix.dimensions, matrix.array.shape)}")
+        st.markdown(f"**{matrix.title}**  \n{shape(matrix.dimensions, matrix.array.shape)}")
         large = st.session_state.get("large")
         chart = charts.heatmap(
             matrix.array,
@@ -111,6 +116,13 @@ class Board:
         # a description that changes makes a new chart, whose clicks start anew on both sides
         widget = f"{self.key}{name}_{hash(repr(chart.spec)) & 0xFFFFFFFF:x}"
         shell.draw(chart, widget, on_select=partial(self._clicked, name, widget))
+
+    def side_by_side(self, *names):
+        """Draw several matrices next to each other, where the page is wide enough."""
+        with st.container(horizontal=True):
+            for name in names:
+                with st.container(width="content"):
+                    self.show(name)
 
     def _pick(self, first):
         names = list(self.matrices)
