@@ -201,7 +201,7 @@ with figures:
         st.markdown(
             f"The order matters: $A V$ has sizes $({T} \\times {T})({T} \\times {d_v})$. "
             + (
-                f"$V A$ would have $({T} \\times {d_v})({T} \\times {T})$: {d_v} is not {T}, so it does not exist."
+                f"$V A$ would have $({T} \\times {d_v})({T} \\times {T})$: {d_v} is not {T}: impossible."
                 if other_way is None
                 else "Here $V A$ can be computed too, since the sizes are equal by luck, and differs by up to "
                 f"{charts.exact(np.abs(other_way - steps.output).max())}: no error would warn you."

@@ -4,6 +4,7 @@ A click on a cell and the three pickers (the keyboard's way, and the address's) 
 sets the pickers. Cells are counted from 0.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -87,7 +88,7 @@ class Board:
     """
 
     def __init__(self, matrices: Mapping[str, Matrix], *, scale=None, first=None, key=""):
-        self.matrices, self.key = matrices, key
+        self.matrices, self.key, self.times = matrices, key, Counter()
         with st.container(border=True, key=f"{key}explanation"):
             name, row, column = self.selected = self._pick(first or next(iter(matrices)))
             arrays = {name: matrix.array for name, matrix in matrices.items()}
@@ -114,7 +115,8 @@ class Board:
             step=step or (64 if large else 44),
         )
         # a description that changes makes a new chart, whose clicks start anew on both sides
-        widget = f"{self.key}{name}_{hash(repr(chart.spec)) & 0xFFFFFFFF:x}"
+        self.times[name] += 1  # a page may show a matrix twice, where it comes out and where it goes in
+        widget = f"{self.key}{name}_{self.times[name]}_{hash(repr(chart.spec)) & 0xFFFFFFFF:x}"
         shell.draw(chart, widget, on_select=partial(self._clicked, name, widget))
 
     def side_by_side(self, *names):
