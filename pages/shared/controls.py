@@ -13,12 +13,35 @@ MAX_TOKEN = 60
 
 
 def begin(page):
-    """Start a page: forget the controls of the last run, remember what a teacher's link hides here."""
+    """Start a page: as the reader left it, unless the address says otherwise; with what a teacher's link hides."""
+    left, st.session_state["page"] = st.session_state.get("page", page), page
+    if left != page:
+        _come_back(left, page)
     opened = st.session_state.setdefault("opened_with", {})
     if "hide" in st.query_params:
         opened[page] = st.query_params.to_dict()
-    st.session_state["controls"] = {}  # key -> (label, value, default)
+    st.session_state["controls"] = {}  # key -> (label, value and default as the address has them, value)
     st.session_state["fixed"] = opened.get(page, {})
+
+
+def _come_back(left, page):
+    """Put the values of `page` in place of those of the page just `left`.
+
+    Streamlit keeps what was moved, under keys that pages share, and forgets what only the address said: of a
+    page left and found again, as by the browser's Back, neither must be seen.
+    """
+    memory = st.session_state.setdefault("memory", {})
+    memory[left] = {
+        key: value for key, (_, _, _, value) in st.session_state["controls"].items() if value is not None
+    }
+    addresses = st.session_state.setdefault("addresses", {})
+    addresses[left] = _address(st.session_state["controls"])
+    for key in memory[left].keys() - {"large"}:
+        st.session_state.pop(key, None)
+    if not st.query_params:
+        st.session_state.update(memory.get(page, {}) | {"large": memory[left]["large"]})
+        st.query_params.from_dict(addresses.get(page, {}))
+        st.rerun()  # in the run of a browser's Back, an address without a value would win over it
 
 
 def hidden(key):
@@ -27,7 +50,7 @@ def hidden(key):
 
 def visible(key, label):
     """Whether something that is no control (a matrix, the answers) is shown; a teacher may hide it too."""
-    st.session_state["controls"][key] = (label, None, None)
+    st.session_state["controls"][key] = (label, None, None, None)
     return not hidden(key)
 
 
@@ -101,7 +124,7 @@ def _ask(widget, label, key, default, read, /, **options):
     value = widget(label, key=key, bind="query-params", **options)
     value = default if value is None else value
     names = options.get("format_func", lambda option: option)
-    st.session_state["controls"][key] = (label, names(value), names(default))
+    st.session_state["controls"][key] = (label, names(value), names(default), value)
     return value
 
 
@@ -130,7 +153,7 @@ def share():
         key="share_hide",
         help="For a class: a hidden control keeps its present value, a hidden matrix or answer is left out.",
     )
-    state = {key: _written(value) for key, (_, value, default) in controls.items() if value != default}
+    state = _address(controls)
     state = {key: value for key, value in fixed.items() if hidden(key)} | state
     hide = [*filter(None, fixed.get("hide", "").split(",")), *hide]
     address = urlsplit(st.context.url or "")._replace(
@@ -148,5 +171,10 @@ def _show_all():
     st.session_state["opened_with"].clear()
 
 
-def _written(value):
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def _address(controls):
+    """What an address says of `controls`: the values that are no defaults."""
+    return {
+        key: str(value).lower() if isinstance(value, bool) else str(value)
+        for key, (_, value, default, _) in controls.items()
+        if value != default
+    }

@@ -1,0 +1,123 @@
+"""The app in a real browser: a server of its own on loopback, and Debian's (or any) Chromium."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+).split()
+# Streamlit asks for these below the page's own path first, and then where they are.
+PROBES = ("_stcore/health", "_stcore/host-config")
+
+
+def chromium():
+    names = ("chromium", "chromium-browser", "google-chrome", "chrome")
+    return next(filter(None, map(shutil.which, names)), None)
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def start_server(port=None):
+    """(process, address) of a fresh server, once it answers."""
+    port = port or free_port()
+    command = [sys.executable, "-m", "streamlit", "run", "dashboard.py", "--server.headless", "true"]
+    command += ["--server.port", str(port), "--server.address", "127.0.0.1"]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    address = f"http://127.0.0.1:{port}"
+    for _ in range(150):
+        try:
+            urllib.request.urlopen(f"{address}/_stcore/health", timeout=1).close()
+            return process, address
+        except OSError:
+            time.sleep(0.2)
+    process.kill()
+    raise RuntimeError("the server did not answer within 30 s")
+
+
+@pytest.fixture(scope="session")
+def browser():
+    playwright = None
+    path = chromium()
+    if path:
+        try:
+            from playwright.sync_api import sync_playwright as playwright
+        except ImportError:
+            path = None
+    if not path:
+        reason = "needs the package playwright and a Chromium on the PATH"
+        pytest.fail(reason) if os.environ.get("CI") == "true" else pytest.skip(reason)
+    with playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def server():
+    """The address of a server that all tests share."""
+    process, address = start_server()
+    yield address
+    process.terminate()
+    process.wait(10)
+
+
+@pytest.fixture
+def visit(browser, server):
+    """visit("masking?words=a+b", color_scheme="dark") -> the page, painted; at the end it must have had no
+    error of ours on its console, and asked for nothing off loopback."""
+    contexts, errors = [], []
+
+    def open_address(path="", *, address=server, **options):
+        context = browser.new_context(**{"viewport": {"width": 1300, "height": 1400}} | options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on(
+            "response", lambda reply: errors.append(f"{reply.status} {reply.url}") if reply.status >= 400 else 0
+        )
+        page.on("request", lambda request: errors.append(request.url) if _foreign(request.url) else None)
+        page.goto(f"{address}/{path}")
+        settle(page)
+        return page
+
+    yield open_address
+    for context in contexts:
+        context.close()
+    ours = [error for error in errors if "404 (Not Found)" not in error and not error.endswith(PROBES)]
+    assert ours == []
+
+
+def settle(page):
+    """Wait until the page stands there whole and runs no more."""
+    page.get_by_text("Share this page").wait_for(timeout=20_000)  # the last thing of every page
+    page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]', timeout=20_000)
+    page.wait_for_timeout(250)
+
+
+def click_cell(page, chart, index):
+    """Click the cell number `index`, row by row, of the chart number `chart` of the page."""
+    cells = page.locator('[data-testid="stVegaLiteChart"]').nth(chart).locator("svg .mark-rect path")
+    cells.nth(index).scroll_into_view_if_needed()
+    box = cells.nth(index).bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.wait_for_timeout(300)
+    settle(page)
+
+
+def _foreign(url):
+    return not url.startswith(("http://127.0.0.1", "ws://127.0.0.1", "data:", "blob:"))
