@@ -1,8 +1,8 @@
 """Pictures of matrices, as Altair describes them; nothing here knows who shows them.
 
 Building and validating a chart's description costs ten times more than sending its numbers, so it is made
-once for each size and kind (`lru_cache`, bounded) and the numbers are fed each time. Token labels travel as values
-of Vega parameters, never as code: a token may hold anything.
+once for each size and kind (`lru_cache`, bounded) and the numbers are fed each time. Token labels travel as
+values of Vega parameters, never as code: a token may hold anything.
 """
 
 from functools import lru_cache

@@ -142,9 +142,7 @@ def _softmax(scores, row, column):
     )
     note = _rounding(exps, shown_terms, total)
     if peak:
-        largest = (
-            "The row's largest score is taken off each score first: the weights stay the same, and no power"
-        )
+        largest = "The row's largest score is taken off each score first: the weights stay the same, and no power"
         note = f"{largest} overflows. {note}"
     return Explanation(lines, note, sources)
 
@@ -155,8 +153,8 @@ def _fold(texts: Sequence[str], terms: Sequence[str], total: str):
         return list(texts), list(terms)
     kept = TERMS - 2
     rest = Decimal(total) - sum(map(Decimal, terms[:kept]))
-    folded = rf"\underbrace{{{_factor(str(rest))}}}_{{\text{{{len(terms) - kept} more}}}}"
-    return [*texts[:kept], folded], [*terms[:kept], str(rest)]
+    folded = rf"\underbrace{{{_factor(f'{rest:f}')}}}_{{\text{{{len(terms) - kept} more}}}}"
+    return [*texts[:kept], folded], [*terms[:kept], f"{rest:f}"]
 
 
 def _rounding(numbers, terms, total):

@@ -30,13 +30,13 @@ def order_gap(query, key, scale):
 
 
 def with_weights(weights, value):
-    """(weights value, what multiplying the other way round gives): the second is None where it is impossible."""
+    """(weights value, value weights): the second, the wrong way round, is None where the sizes forbid it."""
     other_way = value @ weights if value.shape[1] == weights.shape[0] else None
     return weights @ value, other_way
 
 
 def permutation_gap(steps, order):
-    """How much the output differs, at most, when the tokens come in another `order` and it is put back: rounding."""
+    """How much the outputs of reordered tokens differ, at most, from reordered outputs: rounding, no more."""
     moved, _ = scaled_dot_product_attention(
         steps.query[order], steps.key[order], steps.value[order], scale=steps.scale
     )
@@ -45,10 +45,14 @@ def permutation_gap(steps, order):
 
 
 def misprints(printed, matrix, tolerance=0.0006):
-    """[(row, column, printed number, its right value as shown), …] where they differ by more than rounding to 3
-    decimals; nothing for a matrix of another shape."""
+    """[(row, column, printed number, right number), …] where they differ by more than rounding to 3 decimals.
+
+    The largest difference comes first, numbers are texts as `explain.shown` writes them, and a matrix of
+    another shape has none.
+    """
     printed = np.asarray(printed)
     if printed.shape != matrix.shape:
         return []
-    cells = np.argwhere(np.abs(printed - matrix) > tolerance)
+    gaps = np.abs(printed - matrix)
+    cells = sorted(np.argwhere(gaps > tolerance), key=lambda cell: -gaps[tuple(cell)].round(9))
     return [(int(i), int(j), shown(printed[i, j]), shown(matrix[i, j])) for i, j in cells]

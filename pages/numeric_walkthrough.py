@@ -61,8 +61,8 @@ def check_print(name):
         row, column, printed, right = wrong[0]
         others = f" {len(wrong) - 1} more of its numbers in this matrix are wrong too." if len(wrong) > 1 else ""
         st.caption(
-            f":material/fact_check: The printed lesson says {printed} in row {row}, column {column}; it is {right}."
-            f"{others} Check it: click the cell."
+            f":material/fact_check: The printed lesson says {printed} in row {row}, column {column}; it is "
+            f"{right}.{others} Check it: click the cell."
         )
 
 

@@ -13,7 +13,7 @@ MAX_TOKEN = 60
 
 
 def begin(page):
-    """Start a page: as the reader left it, unless the address says otherwise; with what a teacher's link hides."""
+    """Start a page: as the reader left it, or as the address says, without what a teacher's link hides."""
     left, st.session_state["page"] = st.session_state.get("page", page), page
     if left != page:
         _come_back(left, page)

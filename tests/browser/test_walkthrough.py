@@ -63,14 +63,14 @@ def test_an_edited_cell_stands_in_the_address_and_the_address_gives_it_back(visi
     page.get_by_text("Change the tokens").click()
     table = page.locator('[data-testid="stDataFrame"] canvas').first
     table.wait_for(state="visible")
-    page.wait_for_timeout(500)
+    page.wait_for_timeout(1000)
     box = table.bounding_box()
     page.mouse.dblclick(box["x"] + box["width"] * 0.3, box["y"] + 52)  # X[0, 0]
     page.wait_for_timeout(300)
     page.keyboard.press("Control+a")
     page.keyboard.type("3")
     page.keyboard.press("Enter")
-    page.wait_for_timeout(500)
+    page.wait_for_timeout(1000)
     settle(page)
     assert "X1=3" in page.url
     again = visit(page.url.split("/")[-1])

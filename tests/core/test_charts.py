@@ -1,0 +1,90 @@
+"""Charts: what is described, what is fed, and that both can be read by everybody."""
+
+import json
+
+import numpy as np
+import pytest
+
+from attention import charts
+
+HOSTILE = ['"', "\\", "$x$", ":red[x]", "<b>", "'); alert(1); ('", "🙂", "مرحبا", "the", "the"]
+
+
+def test_the_cells_hold_the_matrix():
+    chart = charts.heatmap([[0.25, 0.75], [1, 0]], ["a", "b"], ["c", "d"], "weights", marks=[[0, 2], [1, 1]])
+    assert chart.data["fill"].tolist() == [0.25, 0.75, 1, 0]
+    assert chart.data["text"].tolist() == ["0.25", "0.75", "1.00", "0.00"]
+    assert chart.data[["row", "col"]].values.tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]
+    assert chart.data["mark"].tolist() == [0, 2, 1, 1]
+    assert chart.alt == "Matrix of 2 rows and 2 columns. a: largest 0.75 at d; b: largest 1.00 at c."
+
+
+def test_the_description_is_made_once_and_the_labels_are_data():
+    first = charts.heatmap(np.zeros((10, 10)), HOSTILE, HOSTILE)
+    second = charts.heatmap(np.ones((10, 10)), list("abcdefghij"), list("abcdefghij"))
+    assert first.spec["layer"] is second.spec["layer"]
+    values = {p["name"]: p.get("value") for p in first.spec["params"]}
+    assert values["row_labels"] == HOSTILE
+    without_values = json.dumps([first.spec["layer"], first.spec["transform"]])
+    assert "alert" not in without_values
+
+
+def test_masked_cells_are_crossed_and_not_coloured():
+    chart = charts.heatmap([[1, -np.inf]], ["a"], ["b", "c"], mask=[[True, False]])
+    assert chart.data["masked"].tolist() == [False, True]
+    assert chart.data["text"].tolist() == ["1.00", "−∞"]
+    assert [layer["mark"]["type"] for layer in chart.spec["layer"]] == ["rect", "point", "text"]
+
+
+def test_numbers_are_left_out_where_they_do_not_fit():
+    chart = charts.heatmap(np.eye(17), ["t"] * 17, ["t"] * 17)
+    assert [layer["mark"]["type"] for layer in chart.spec["layer"]] == ["rect", "point"]
+
+
+def test_labels_must_match():
+    with pytest.raises(ValueError, match=r"2 row and 1 column labels for a matrix of \(2, 2\)"):
+        charts.heatmap(np.eye(2), ["a", "b"], ["c"])
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [(0.005, "0.01"), (-0.001, "0.00"), (99.999, "100"), (-12.346, "−12.35"), (1e308, "1e+308"), (np.nan, "NaN")],
+)
+def test_numbers_in_cells(number, text):
+    assert charts.short(number) == text
+
+
+@pytest.mark.parametrize(
+    ("largest", "limit"), [(0, 1), (0.3, 1), (1.01, 2), (999, 1000), (1200, 10_000), (3e7, 1e8)]
+)
+def test_the_colour_scale_ends_at_a_round_number(largest, limit):
+    assert charts.colour_limit(np.array([[-largest, np.inf]])) == limit
+
+
+@pytest.mark.parametrize("kind", ["weights", "signed"])
+def test_numbers_can_be_read_on_every_fill(kind):
+    low, high = charts.white_text(kind)
+    for fill in np.linspace(0 if kind == "weights" else -1, 1, 333):
+        ink = "#ffffff" if fill < low or fill > high else "#000000"
+        assert charts.contrast(ink, charts.cell_colour(fill, kind)) >= 4.5
+
+
+def test_contrast_of_black_and_white_is_21():
+    assert charts.contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert charts.contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.005)  # a well-known near miss
+
+
+def test_repeated_tokens_are_told_apart():
+    assert charts.indexed(["the", "cat", "the"]) == ["the", "cat", "the (2)"]
+
+
+def test_lines_leave_out_what_is_not_finite():
+    chart = charts.lines([1, 2, 3], {"ours": [1, np.inf, 3], "theory": [1, 2, 3]}, titles=("d_k", "variance"))
+    assert len(chart.data) == 5
+    assert "ours: from 1.00 to 3.00" in chart.alt
+
+
+def test_bars():
+    chart = charts.bars([0.1, 0.9], ["a", "b"], title="weight")
+    assert chart.data["value"].tolist() == [0.1, 0.9]
+    assert chart.alt == "Bars of weight. a: 0.10; b: 0.90."

@@ -1,0 +1,106 @@
+"""Explanations of cells: their numbers, read back out of the formula, give the cell."""
+
+import re
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attention import examples
+from attention.explain import explain, latex, marks, shown
+from attention.worked import work_through
+
+
+def matrices(inputs, **options):
+    steps = work_through(*inputs, **options)
+    names = ("query", "key", "value", "scores", "scaled_scores", "masked_scores", "weights", "output")
+    return dict(zip(("X", "W_Q", "W_K", "W_V"), inputs, strict=True)) | {
+        n: getattr(steps, n) for n in names
+    }, steps
+
+
+TEXT, STEPS = matrices(examples.preset("text", 3, 4, 4, 4))
+
+
+def test_a_score_is_written_term_by_term():
+    lines = explain(TEXT, "scores", 1, 2, scale=0.5).formula
+    assert lines[0] == r"S_{1,2} = \sum_t Q_{1,t}\, K_{2,t}"
+    assert lines[1] == r"= 0.3 \cdot 0.6 + 0.9 \cdot 0.2 + 0.1 \cdot 0.7 + 0.4 \cdot 0.3"
+    assert lines[2:] == ("= 0.18 + 0.18 + 0.07 + 0.12", "= 0.55")
+
+
+def test_a_weight_is_a_power_over_a_sum():
+    explanation = explain(TEXT, "weights", 0, 1)
+    assert explanation.formula[1] == r"= \frac{e^{0.545}}{e^{0.965} + e^{0.545} + e^{0.54}}"
+    assert explanation.formula[3] == r"= \frac{1.7246}{6.0654} = 0.2843"
+    assert explanation.sources == (("masked_scores", 0, None),)
+    assert "4 decimals" in explanation.note
+
+
+def test_scaling_and_masking():
+    assert explain(TEXT, "scaled_scores", 0, 0, scale=0.5).formula[0].endswith(r"1.93 \cdot 0.5 = 0.965")
+    masked, _ = matrices(examples.preset("text", 3, 4, 4, 4), causal=True)
+    assert explain(masked, "masked_scores", 0, 2).formula[0].endswith(r"0.54 + (-\infty) = -\infty")
+    assert explain(masked, "masked_scores", 2, 0).formula[0].endswith("= 0.54")
+    assert "e^{-\\infty}" in explain(masked, "weights", 0, 0).formula[1]
+
+
+def test_a_row_with_nothing_to_attend_to_is_explained_as_zero():
+    nothing = {"masked_scores": np.full((1, 2), -np.inf), "weights": np.zeros((1, 2))}
+    assert explain(nothing, "weights", 0, 1).formula == ("A_{0,1} = 0",)
+
+
+def test_huge_scores_do_not_overflow():
+    scores = np.array([[1000.0, 999.0]])
+    explanation = explain({"masked_scores": scores, "weights": np.array([[0.7311, 0.2689]])}, "weights", 0, 1)
+    assert explanation.formula[3].endswith("= 0.2689") and "largest score is taken off" in explanation.note
+
+
+def test_inputs_have_no_explanation_and_cells_outside_are_refused():
+    assert explain(TEXT, "X", 0, 0) is None
+    with pytest.raises(IndexError, match=r"\(3, 0\) of scores"):
+        explain(TEXT, "scores", 3, 0)
+
+
+def test_sources_and_marks():
+    output = explain(TEXT, "output", 1, 3)
+    assert output.sources == (("weights", 1, None), ("value", None, 3))
+    assert marks("value", (3, 4), ("output", 1, 3), output).tolist() == [[0, 0, 0, 1]] * 3
+    assert marks("output", (3, 4), ("output", 1, 3), output)[1].tolist() == [0, 0, 0, 2]
+
+
+def numbers(line):
+    """The numbers of a line of a sum, in order."""
+    plain = re.sub(r" \\cdot 10\^\{(.*?)\}", r"e\1", line)
+    plain = re.sub(r"\\text\{.*?\}|\\underbrace|_\{|[{}()=]", " ", plain)
+    return [Decimal(part.strip()) for part in plain.split("+")]
+
+
+@given(st.integers(0, 10_000), st.integers(7, 8), st.sampled_from(["scores", "output", "query"]))
+def test_folded_sums_add_up_to_the_number_shown(seed, size, name):
+    many, steps = matrices(examples.preset("random", size, size, size, size, seed))
+    explanation = explain(many, name, 2, 3)
+    shown_sum, total = numbers(explanation.formula[2]), numbers(explanation.formula[3])[0]
+    assert sum(shown_sum) == total
+    assert abs(float(total) - getattr(steps, name)[2, 3]) <= 5.1e-5
+    assert f"{size - 4} more" in explanation.formula[1]
+
+
+@given(st.floats(-1e12, 1e12))
+def test_shown_is_near_and_never_zero_by_rounding(number):
+    assert abs(float(shown(number)) - number) <= max(5.1e-5, 1e-3 * abs(number))
+    assert (float(shown(number)) == 0) == (number == 0)
+
+
+def test_latex_of_numbers():
+    assert [latex(shown(x)) for x in (1e12, -2.5e-7, np.inf, -np.inf, np.nan, 0.1, 3.0)] == [
+        r"1 \cdot 10^{12}",
+        r"-2.5 \cdot 10^{-7}",
+        r"\infty",
+        r"-\infty",
+        r"\text{NaN}",
+        "0.1",
+        "3",
+    ]
