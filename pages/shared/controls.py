@@ -4,6 +4,7 @@ Each returns a plain, valid value whatever the address says. A page opened with 
 controls a and b: their values come from the rest of the address, checked like any other.
 """
 
+from math import isinf
 from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
@@ -121,18 +122,36 @@ def _ask(widget, label, key, default, read, /, **options):
     if hidden(key):
         value = read(st.session_state["fixed"].get(key, ""))
         return default if value is None else value
-    value = widget(label, key=key, bind="query-params", **options)
+    value = widget(label, key=key, **_bound(key, default), **options)
     value = default if value is None else value
     names = options.get("format_func", lambda option: option)
     st.session_state["controls"][key] = (label, names(value), names(default), value)
     return value
 
 
+def _bound(key, default):
+    """What ties a widget to the address; nothing where that says infinity for a whole number.
+
+    Streamlit 1.67 converts such an address without a guard, and the page would end in an OverflowError.
+    """
+    unusable = st.session_state.setdefault("unusable", set())
+    if type(default) is int and _infinite(st.query_params.get(key, "")):
+        unusable.add(key)
+    return {} if key in unusable else {"bind": "query-params"}
+
+
+def _infinite(written):
+    try:
+        return isinf(float(written))
+    except ValueError:
+        return False
+
+
 def _number(low, high, default):
     def read(written):
         try:
             value = type(default)(written)
-        except ValueError:
+        except ValueError:  # of int("inf") too
             return None
         return value if low <= value <= high else None  # NaN is not
 

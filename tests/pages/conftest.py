@@ -15,8 +15,7 @@ def open_page():
     def opened(path="dashboard.py", **query):
         app = AppTest.from_file(str(ROOT / "dashboard.py"), default_timeout=30)
         if path != "dashboard.py":
-            app.run()
-            app.switch_page(path)
+            app.switch_page(path)  # and this run is the first one, as that of a deep link
         for key, value in query.items():
             app.query_params[key] = str(value)
         return app.run()
