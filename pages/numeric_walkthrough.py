@@ -19,7 +19,9 @@ st.markdown(
 
 # --- whose numbers ----------------------------------------------------------------------------------------
 
-with st.expander("Change the tokens, the numbers and the sizes", icon=":material/edit:"):
+with st.expander(
+    "Change the tokens, the numbers and the sizes", icon=":material/edit:", on_change="rerun", key="numbers"
+) as numbers:
     tokens = controls.words("Tokens, 1 to 8 words", "cat sat mat", key="words", most=8)
     left, *sizes = st.columns((3, 1, 1, 1))
     with left:
@@ -38,7 +40,7 @@ with st.expander("Change the tokens, the numbers and the sizes", icon=":material
     for tab, name, matrix in zip(st.tabs([f"${name}$" for name in rows]), rows, presets, strict=True):
         with tab:
             columns = cells.numbered(widths["d_model"])
-            inputs[name] = matrices.edit(name, matrix, rows[name], columns, key=f"{name}1")
+            inputs[name] = matrices.edit(name, matrix, rows[name], columns, key=f"{name}1", seen=numbers.open)
 
 scale_column, mask_column = st.columns(2, vertical_alignment="bottom")
 with scale_column:

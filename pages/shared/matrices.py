@@ -17,10 +17,11 @@ LARGEST = 1000.0  # of a number, either side of 0
 ALLOWED = f"Allowed are numbers from −{LARGEST:g} to {LARGEST:g}, in up to {MOST} rows of up to {MOST} columns."
 
 
-def edit(label, preset, rows, columns, *, key):
+def edit(label, preset, rows, columns, *, key, seen=True):
     """The matrix that the reader made of `preset`, in its shape; `key` names it in the address.
 
-    `label` is LaTeX; `rows` and `columns` are labels. What cannot be read leaves the preset standing, and is
+    `label` is LaTeX; `rows` and `columns` are labels. The table itself is left out where it is not `seen`, as
+    in a closed expander: it costs more than the rest. What cannot be read leaves the preset standing, and is
     said in a sentence at the widget.
     """
     editor, more = st.container(), st.container(horizontal=True, vertical_alignment="bottom")
@@ -36,14 +37,14 @@ def edit(label, preset, rows, columns, *, key):
             help=f"A block of cells copied from a spreadsheet can be pasted as it is. {ALLOWED}",
         )
     matrix, problem = read(written, preset)
-    if not controls.hidden(key):
+    if seen and not controls.hidden(key):
         with editor:
             _table(label, matrix, rows, columns, key, preset)
-        if written:
-            reset = partial(st.session_state.update, {key: ""})
-            more.button(
-                "Reset to the preset", icon=":material/undo:", key=f"{key}_reset", type="tertiary", on_click=reset
-            )
+    if written and not controls.hidden(key):
+        reset = partial(st.session_state.update, {key: ""})
+        more.button(
+            "Reset to the preset", icon=":material/undo:", key=f"{key}_reset", type="tertiary", on_click=reset
+        )
     if problem:
         st.error(f"${label}$: {problem} The preset stands in until then.")
     return matrix
