@@ -44,15 +44,26 @@ class Chart(NamedTuple):
 
 
 def heatmap(
-    matrix, rows, columns, kind="signed", *, titles=("", ""), colours=("", ""), mask=None, marks=None, step=44
+    matrix,
+    rows,
+    columns,
+    kind="signed",
+    *,
+    titles=("", ""),
+    colours=("", ""),
+    mask=None,
+    marks=None,
+    bands=(None, None),
+    step=44,
 ):
     """A matrix (rows, columns) as coloured cells with their numbers, rows down.
 
     kind "weights" has one scale fixed to [0, 1]; "signed" a symmetric one around 0 that ends at the smallest
-    of LIMITS (or power of ten) holding every number. `titles` and their `colours` are those of the row axis
-    and the column axis. `mask` (True = may attend) crosses out the cells where it is False; `marks` are 1 for
-    a cell that the selected one came from, 2 for the selected one. Cells can be clicked: the point selection
-    "cell" has the fields row and col, and toggles. Raises ValueError for labels that do not match the matrix.
+    of LIMITS (or power of ten) holding every number; "amounts", never negative, the same from 0. `titles` and
+    their `colours` are those of the row axis and the column axis. `mask` (True = may attend) crosses out the
+    cells where it is False; `marks` are 1 for a cell that the selected one came from, 2 for the selected one.
+    Cells can be clicked: the point selection "cell" has the fields row and col, and toggles. Raises ValueError
+    for labels that do not match the matrix.
     """
     matrix = np.asarray(matrix, dtype=float)
     if matrix.shape != (len(rows), len(columns)):
@@ -72,10 +83,34 @@ def heatmap(
             "masked": ~allowed.ravel(),
         }
     )
-    spec = _heatmap_spec(*matrix.shape, kind, step, titles, colours)
+    for name, band, index in zip(("row", "col"), bands, (row, col), strict=True):
+        if band is not None:
+            data[f"{name}_band"] = np.asarray(band)[index.ravel()]
+    spec = _heatmap_spec(*matrix.shape, kind, step, titles, colours, tuple(band is not None for band in bands))
     return Chart(
         data, _with(spec, row_labels=list(rows), col_labels=list(columns)), describe(matrix, rows, columns)
     )
+
+
+def panels(matrices, names, rows, columns, *, marked=None, per_line=4, cell=16):
+    """Weights (n, rows, columns) as n small pictures with `names` above them; the one of index `marked` is framed.
+
+    A picture can be clicked: the point selection "panel" has the field panel, its index, and toggles.
+    """
+    matrices = np.asarray(matrices, dtype=float)
+    panel, row, col = np.indices(matrices.shape)
+    data = pd.DataFrame(
+        {
+            "panel": panel.ravel(),
+            "row": row.ravel(),
+            "col": col.ravel(),
+            "fill": matrices.ravel(),
+            "mark": (panel == marked).ravel(),
+        }
+    )
+    spec = _panels_spec(*matrices.shape, min(per_line, len(matrices)), cell)
+    words = f"{len(matrices)} small matrices of weights: {', '.join(names[:12])}."
+    return Chart(data, _with(spec, names=list(names), row_labels=list(rows), col_labels=list(columns)), words)
 
 
 def bars(values, labels, *, title="", limit=1.0, height=160):
@@ -142,7 +177,7 @@ def _with(spec, **values):
 
 
 @lru_cache(maxsize=512)
-def _heatmap_spec(num_rows, num_columns, kind, step, titles, colours):
+def _heatmap_spec(num_rows, num_columns, kind, step, titles, colours, banded=(False, False)):
     numbers = max(num_rows, num_columns) <= NUMBERS_UP_TO
     cell = alt.selection_point(
         name="cell", fields=["row", "col"], on="click", clear="dblclick", toggle="true", empty=False
@@ -162,7 +197,7 @@ def _heatmap_spec(num_rows, num_columns, kind, step, titles, colours):
             alt.Tooltip("exact:N", title="value"),
         ],
     )
-    palette, domain = (WEIGHT_COLOURS, [0, 1]) if kind == "weights" else (SIGNED_COLOURS, [-1, 1])
+    palette, domain = (SIGNED_COLOURS, [-1, 1]) if kind == "signed" else (WEIGHT_COLOURS, [0, 1])
     scale = alt.Scale(domain=domain, range=list(palette), interpolate="rgb", clamp=True)
     rect = (
         base.mark_rect(cursor="pointer")
@@ -191,14 +226,43 @@ def _heatmap_spec(num_rows, num_columns, kind, step, titles, colours):
                 color=alt.when(white).then(alt.value("#ffffff")).otherwise(alt.value("#000000")),
             )
         )
+    layers += [mark for axis, shown in enumerate(banded) if shown for mark in _strip(base, axis)]
     named = alt.layer(*layers).transform_calculate(
         row_name="row_labels[datum.row]", col_name="col_labels[datum.col]"
     )
+    if any(banded):
+        named = named.resolve_scale(color="independent")
     return _compiled(
         named.add_params(
             cell, alt.param(name="row_labels", value=[]), alt.param(name="col_labels", value=[])
         ).properties(width=alt.Step(step), height=alt.Step(step), autosize="pad")
     )
+
+
+def _strip(base, axis):
+    """Right of the rows (axis 0) or below the columns (axis 1): the head of each, by number and colour."""
+    name, other, along, end = (("row", "col", "y", "width"), ("col", "row", "x", "height"))[axis]
+    across = "x" if along == "y" else "y"
+
+    def at(offset):
+        return {"value": alt.ExprRef(f"{end} + {offset}")}
+
+    first = base.transform_filter(f"datum.{other} == 0").transform_calculate(
+        **{f"{name}_colour": f"datum.{name}_band % {len(CATEGORIES)}"}
+    )
+    colours = alt.Scale(domain=list(range(len(CATEGORIES))), range=list(CATEGORIES))
+    ink = alt.Scale(domain=colours.domain, range=[_ink(colour) for colour in CATEGORIES])
+    block = first.mark_rect(aria=False).encode(
+        **{across: at(4), f"{across}2": at(20)}, color=alt.Color(f"{name}_colour:N", scale=colours, legend=None)
+    )
+    number = first.mark_text(aria=False, fontSize=11).encode(
+        **{across: at(12)}, text=f"{name}_band:N", color=alt.Color(f"{name}_colour:N", scale=ink, legend=None)
+    )
+    return block, number
+
+
+def _ink(colour):
+    return max(("#000000", "#ffffff"), key=lambda ink: contrast(ink, colour))
 
 
 @lru_cache(maxsize=128)
@@ -214,6 +278,62 @@ def _bars_spec(number, title, low, high, height):
     named = alt.layer(bar, text).transform_calculate(name="labels[datum.position]")
     sized = named.properties(width=alt.Step(44), height=height, autosize="pad")
     return _compiled(sized.add_params(alt.param(name="labels", value=[])))
+
+
+@lru_cache(maxsize=128)
+def _panels_spec(number, num_rows, num_columns, per_line, cell):
+    wide, high = num_columns + 1, num_rows + 1 + 20 / cell  # of one picture with the gap after it, in cells
+    lines = -(-number // per_line)
+    scales = [alt.Scale(domain=ends, nice=False) for ends in ([0, per_line * wide], [lines * high, 0])]
+    left, top = f"datum.panel % {per_line} * {wide}", f"floor(datum.panel / {per_line}) * {high} + {20 / cell}"
+    picked = alt.selection_point(
+        name="panel", fields=["panel"], on="click", clear="dblclick", toggle="true", empty=False
+    )
+    base = alt.Chart(alt.NamedData("panels"))
+
+    def box(x, y, width, height):
+        return base.transform_calculate(
+            left=f"{left} + {x}",
+            top=f"{top} + {y}",
+            right=f"{left} + {x} + {width}",
+            bottom=f"{top} + {y} + {height}",
+            name="names[datum.panel]",
+            row_name="row_labels[datum.row]",
+            col_name="col_labels[datum.col]",
+        ).encode(x=alt.X("left:Q", scale=scales[0], axis=None), y=alt.Y("top:Q", scale=scales[1], axis=None))
+
+    rect = (
+        box("datum.col", "datum.row", 0.94, 0.94)
+        .mark_rect(cursor="pointer")
+        .encode(
+            x2="right:Q",
+            y2="bottom:Q",
+            color=alt.Color(
+                "fill:Q",
+                scale=alt.Scale(domain=[0, 1], range=list(WEIGHT_COLOURS), interpolate="rgb", clamp=True),
+                legend=None,
+            ),
+            tooltip=[
+                alt.Tooltip("name:N", title="head"),
+                alt.Tooltip("row_name:N", title="query"),
+                alt.Tooltip("col_name:N", title="key"),
+                alt.Tooltip("fill:Q", title="weight", format=".4f"),
+            ],
+        )
+    )
+    one = box(0, 0, num_columns - 0.06, num_rows - 0.06).transform_filter("datum.row == 0 && datum.col == 0")
+    frame = (
+        one.transform_filter("datum.mark")
+        .mark_rect(filled=False, stroke=SELECTED, strokeWidth=3, aria=False)
+        .encode(x2="right:Q", y2="bottom:Q")
+    )
+    name = one.mark_text(align="left", baseline="bottom", dy=-3, aria=False).encode(text="name:N")
+    texts = [alt.param(name=text, value=[]) for text in ("names", "row_labels", "col_labels")]
+    return _compiled(
+        alt.layer(rect.add_params(picked), frame, name)
+        .add_params(*texts)
+        .properties(width=per_line * wide * cell, height=lines * high * cell, autosize="pad")
+    )
 
 
 @lru_cache(maxsize=128)
@@ -256,7 +376,7 @@ def _compiled(chart):
 
 def white_text(kind):
     """(low, high): white numbers are easier to read than black on fills below `low` and above `high`."""
-    fills = np.linspace(0, 1, 201) if kind == "weights" else np.linspace(-1, 1, 401)
+    fills = np.linspace(-1, 1, 401) if kind == "signed" else np.linspace(0, 1, 201)
     dark = [
         contrast("#ffffff", cell_colour(fill, kind)) > contrast("#000000", cell_colour(fill, kind))
         for fill in fills
@@ -267,8 +387,8 @@ def white_text(kind):
 
 def cell_colour(fill, kind):
     """(r, g, b) in [0, 255] of a cell whose number is `fill` of the scale's end."""
-    colours = WEIGHT_COLOURS if kind == "weights" else SIGNED_COLOURS
-    stops = np.linspace(0 if kind == "weights" else -1, 1, len(colours))
+    colours = SIGNED_COLOURS if kind == "signed" else WEIGHT_COLOURS
+    stops = np.linspace(-1 if kind == "signed" else 0, 1, len(colours))
     return tuple(np.interp(fill, stops, channel) for channel in zip(*map(_rgb, colours), strict=True))
 
 

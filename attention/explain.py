@@ -25,6 +25,7 @@ SYMBOLS = {
     "scaled_scores": r"\hat S",
     "masked_scores": r"\tilde S",
     "weights": "A",
+    "renormalised": "A'",
     "output": "O",
     "concatenated": "C",
     "projected": "Y",
@@ -70,7 +71,9 @@ def explain(matrices, name, row, column, *, scale=None):
         return _scaled(matrices["scores"][row, column], matrix[row, column], scale, row, column)
     if name == "masked_scores":
         return _masked(matrices["scaled_scores"][row, column], matrix[row, column], row, column)
-    if name == "weights":
+    if name == "renormalised":
+        return _renormalised(matrices["weights"][row], matrix[row], row, column)
+    if name == "weights" and "masked_scores" in matrices:
         return _softmax(matrices["masked_scores"][row], row, column)
     return None
 
@@ -145,6 +148,22 @@ def _softmax(scores, row, column):
         largest = "The row's largest score is taken off each score first: the weights stay the same, and no power"
         note = f"{largest} overflows. {note}"
     return Explanation(lines, note, sources)
+
+
+def _renormalised(weights, kept, row, column):
+    """`kept` is `weights` without some keys, made to sum to 1 again: it is 0 where nothing is added."""
+    cell, sources = rf"A'_{{{row},{column}}}", (("weights", row, None),)
+    added = [shown(weight) for weight in weights[kept > 0]]
+    if not kept[column]:
+        return Explanation((f"{cell} = 0",), "This key is left out, or had no weight.", sources)
+    total = shown(weights[kept > 0].sum())
+    sum_shown, terms = _fold(list(map(latex, added)), added, total)
+    lines = (
+        rf"{cell} = \frac{{A_{{{row},{column}}}}}{{\sum_{{t \text{{ kept}}}} A_{{{row},t}}}}",
+        rf"= \frac{{{latex(shown(weights[column]))}}}{{{' + '.join(sum_shown)}}}",
+        rf"= \frac{{{latex(shown(weights[column]))}}}{{{latex(total)}}} = {latex(shown(kept[column]))}",
+    )
+    return Explanation(lines, _rounding(weights[kept > 0], terms, total), sources)
 
 
 def _fold(texts: Sequence[str], terms: Sequence[str], total: str):

@@ -47,6 +47,19 @@ def pair_pattern(T_q, T_k, query, key):
     return pattern
 
 
+OFFSETS = {"previous": -1, "next": 1, "self": 0}
+
+
+def named_pattern(name, query_tokens, key_tokens, pair=(0, 0)):
+    """The pattern "previous", "next", "self", "word" (the same word elsewhere), "first", or "pair" (query, key)."""
+    T_q, T_k = len(query_tokens), len(key_tokens)
+    if name == "word":
+        return same_word_pattern(query_tokens, key_tokens)
+    if name == "first":
+        return first_pattern(T_q, T_k)
+    return pair_pattern(T_q, T_k, *pair) if name == "pair" else offset_pattern(T_q, T_k, OFFSETS[name])
+
+
 # --- the finder -------------------------------------------------------------------------------------------
 
 
@@ -57,6 +70,23 @@ def pattern_scores(weights, pattern):
     """
     rows = _rows(pattern)
     return np.where(pattern[rows], weights[..., rows, :], 0).sum(axis=-1).mean(axis=-1)
+
+
+def head_scores(weights, name, query_tokens, key_tokens, *, rows=None, pair=(0, 0)):
+    """(layers, heads) of weights (layers, heads, T_q, T_k): what each head scores for `name`.
+
+    `name` is one of `named_pattern`, or "evenness" or "reach": the mean of these, of rows made to sum to 1.
+    Averaged over the queries where `rows` (T_q,) is True, or all. Raises ValueError if that leaves no query.
+    """
+    rows = np.ones(len(query_tokens), dtype=bool) if rows is None else rows
+    if name in ("evenness", "reach"):
+        measure = {"evenness": evenness, "reach": reach}[name]
+        if not rows.any():
+            raise ValueError("no query is left")
+        # layer by layer: of the largest files a copy takes 64 MB
+        return np.stack([measure(hide_keys(w, True, True))[:, rows].mean(axis=-1) for w in weights])
+    pattern = named_pattern(name, query_tokens, key_tokens, pair) & rows[:, None]
+    return np.stack([pattern_scores(layer, pattern) for layer in weights])
 
 
 def rank_heads(scores):
@@ -113,6 +143,15 @@ def entropy(weights):
     return -np.sum(weights * np.log(np.where(weights > 0, weights, 1)), axis=-1)
 
 
+def evenness(weights):
+    """(…, T_q), in [0, 1]: the entropy of every row, made to sum to 1, as a share of its most, ln T_k.
+
+    0 where there is one key only, or no weight.
+    """
+    most = np.log(weights.shape[-1]) or 1
+    return np.clip(entropy(hide_keys(weights, True, renormalise=True)) / most, 0, 1)
+
+
 def reach(weights):
     """(…, T_q): how far away a query looks, Σ w |query position - key position|, in tokens."""
     return np.sum(weights * _apart(*weights.shape[-2:]), axis=-1)
@@ -134,17 +173,25 @@ def divergence(one, other):
 # --- other views of the same weights ----------------------------------------------------------------------
 
 
-def drop_tokens(weights, rows, columns, renormalise=False):
-    """(…, rows kept, columns kept): weights without some queries and keys.
+def hide_keys(weights, columns, renormalise=False):
+    """(…, T_q, T_k): weights with 0 for every key where `columns` (T_k,) is False.
 
-    `rows` (T_q,) and `columns` (T_k,) are True where they stay. Rows then sum to less than 1; `renormalise`
-    divides each by its sum (one with nothing left stays 0), which also magnifies what little a head gave.
+    Rows then sum to less than 1; `renormalise` divides each by its sum (one with nothing left stays 0), which
+    also magnifies what little a head gave.
     """
-    kept = weights[..., rows, :][..., columns]
+    kept = np.where(columns, weights, 0)
     if not renormalise:
         return kept
     total = kept.sum(axis=-1, keepdims=True)
     return kept / np.where(total > 0, total, 1)
+
+
+def drop_tokens(weights, rows, columns, renormalise=False):
+    """(…, rows kept, columns kept): weights without some queries and keys.
+
+    `rows` (T_q,) and `columns` (T_k,) are True where they stay; `renormalise` as in `hide_keys`.
+    """
+    return hide_keys(weights[..., rows, :], columns, renormalise)[..., columns]
 
 
 def value_norms(value):

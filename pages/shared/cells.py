@@ -5,7 +5,7 @@ sets the pickers. Cells are counted from 0.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -20,7 +20,10 @@ from pages.shared.dimensions import colour, shape
 
 @dataclass(frozen=True)
 class Matrix:
-    """A 2-D array and what stands around it: title (Markdown), labels and dimensions of rows and columns."""
+    """A 2-D array and what stands around it: title (Markdown), labels and dimensions of rows and columns.
+
+    `view`, the indices of the rows and of the columns that are drawn, all by default: cells keep their index.
+    """
 
     title: str
     array: np.ndarray
@@ -29,6 +32,7 @@ class Matrix:
     dimensions: tuple[str, str]
     kind: str = "signed"
     mask: np.ndarray | None = None
+    view: tuple[Sequence[int], Sequence[int]] | None = None
 
 
 AXES = {
@@ -103,21 +107,24 @@ class Board:
             return
         st.markdown(f"**{matrix.title}**  \n{shape(matrix.dimensions, matrix.array.shape)}")
         large = st.session_state.get("large")
+        rows, columns = view = matrix.view or tuple(map(range, matrix.array.shape))
+        marked = marks(name, matrix.array.shape, self.selected, self.explanation)
+        mask = None if matrix.mask is None else np.broadcast_to(matrix.mask, matrix.array.shape)
         chart = charts.heatmap(
-            matrix.array,
-            matrix.rows,
-            matrix.columns,
+            matrix.array[np.ix_(*view)],
+            [matrix.rows[i] for i in rows],
+            [matrix.columns[j] for j in columns],
             matrix.kind,
             titles=tuple(AXES[dimension] for dimension in matrix.dimensions),
             colours=tuple(map(colour, matrix.dimensions)),
-            mask=matrix.mask,
-            marks=marks(name, matrix.array.shape, self.selected, self.explanation),
+            mask=None if mask is None else mask[np.ix_(*view)],
+            marks=marked[np.ix_(*view)],
             step=step or (64 if large else 44),
         )
         # a description that changes makes a new chart, whose clicks start anew on both sides
         self.times[name] += 1  # a page may show a matrix twice, where it comes out and where it goes in
         widget = f"{self.key}{name}_{self.times[name]}_{hash(repr(chart.spec)) & 0xFFFFFFFF:x}"
-        shell.draw(chart, widget, on_select=partial(self._clicked, name, widget))
+        shell.draw(chart, widget, on_select=partial(self._clicked, name, widget, view))
 
     def side_by_side(self, *names):
         """Draw several matrices next to each other, where the page is wide enough."""
@@ -155,15 +162,16 @@ class Board:
         if explanation.note:
             st.caption(explanation.note)
 
-    def _clicked(self, name, widget):
+    def _clicked(self, name, widget, view):
         """Select the cell that was clicked: selections toggle, so it is the one that came or went."""
         points = {(point["row"], point["col"]) for point in st.session_state[widget].selection.get("cell", [])}
         before = st.session_state.setdefault("clicked", {})
-        cell = changed_cell(points, before.get(widget, set()), self.matrices[name].array.shape)
+        cell = changed_cell(points, before.get(widget, set()), tuple(map(len, view)))
         before[widget] = points
         if cell:
             keys = (f"{self.key}cell", f"{self.key}row", f"{self.key}col")
-            st.session_state.update(zip(keys, (name, *cell), strict=True))
+            row, column = (int(shown[i]) for shown, i in zip(view, cell, strict=True))
+            st.session_state.update(zip(keys, (name, row, column), strict=True))
 
 
 def changed_cell(points, before, shape):

@@ -88,3 +88,10 @@ def test_bars():
     chart = charts.bars([0.1, 0.9], ["a", "b"], title="weight")
     assert chart.data["value"].tolist() == [0.1, 0.9]
     assert chart.alt == "Bars of weight. a: 0.10; b: 0.90."
+
+
+def test_amounts_start_at_zero_and_end_at_a_round_number():
+    chart = charts.heatmap([[0, 3.5]], ["a"], ["b", "c"], "amounts")
+    assert chart.data["fill"].tolist() == [0, 0.7]  # 3.5 of 5
+    colour = chart.spec["layer"][0]["encoding"]["color"]["scale"]
+    assert (colour["domain"], colour["range"]) == ([0, 1], list(charts.WEIGHT_COLOURS))

@@ -104,3 +104,18 @@ def test_latex_of_numbers():
         "0.1",
         "3",
     ]
+
+
+def test_recorded_weights_came_with_the_file():
+    assert explain({"weights": np.eye(2)}, "weights", 0, 0) is None
+
+
+def test_renormalised_weights_share_what_was_kept():
+    weights = np.array([[0.5, 0.2, 0.1, 0.2]])
+    kept = np.array([[0, 0.4, 0.2, 0.4]])  # key 0 left out, 0.5 remain
+    explanation = explain({"weights": weights, "renormalised": kept}, "renormalised", 0, 1)
+    assert explanation.formula[1:] == (r"= \frac{0.2}{0.2 + 0.1 + 0.2}", r"= \frac{0.2}{0.5} = 0.4")
+    assert explanation.sources == (("weights", 0, None),)
+    left_out = explain({"weights": weights, "renormalised": kept}, "renormalised", 0, 0)
+    assert left_out.formula == ("A'_{0,0} = 0",)
+    assert "left out" in left_out.note

@@ -40,6 +40,53 @@ def test_pattern_scores(pattern, score):
     assert heads.pattern_scores(stacked, pattern)[0, 0] == pytest.approx(score)
 
 
+@pytest.mark.parametrize(
+    ("name", "score"),
+    [
+        ("previous", (0.5 + 0.4) / 2),
+        ("next", (0.2 + 0.25) / 2),
+        ("self", (0.1 + 0.25 + 0.0) / 3),
+        ("word", (0.7 + 0.6) / 2),
+        ("first", (0.1 + 0.5 + 0.6) / 3),
+        ("pair", 0.4),
+        # row by row: Σ w |i - j| = 0.2 + 2·0.7, 0.5 + 0.25, 2·0.6 + 0.4
+        ("reach", (1.6 + 0.75 + 1.6) / 3),
+    ],
+)
+def test_head_scores_by_name(name, score):
+    weights = np.stack([WEIGHTS, np.eye(3)])[:, None]  # 2 layers, 1 head
+    scores = heads.head_scores(weights, name, ["a", "b", "A"], ["A", "b", "a"], pair=(2, 1))
+    assert scores.shape == (2, 1)
+    assert scores[0, 0] == pytest.approx(score)
+
+
+def test_head_scores_over_some_queries():
+    tokens, rows = ["a", "b", "a"], np.array([False, True, True])
+    weights = WEIGHTS[None, None]
+    assert heads.head_scores(weights, "previous", tokens, tokens, rows=rows)[0, 0] == pytest.approx(0.45)
+    assert heads.head_scores(weights, "self", tokens, tokens, rows=rows)[0, 0] == pytest.approx(0.125)
+    # positions are those of the whole sequence, also when the first query is left out
+    assert heads.head_scores(weights, "reach", tokens, tokens, rows=rows)[0, 0] == pytest.approx(2.35 / 2)
+    for name in ("previous", "evenness", "reach"):
+        with pytest.raises(ValueError, match="no query"):
+            heads.head_scores(weights, name, tokens, tokens, rows=np.zeros(3, dtype=bool))
+
+
+def test_evenness_goes_from_one_key_to_all_alike():
+    rows = np.array([[1, 0, 0, 0], [0.25] * 4, [0.5, 0.5, 0, 0], [0.1, 0.1, 0, 0], [0, 0, 0, 0]])
+    assert heads.evenness(rows) == pytest.approx([0, 1, 0.5, 0.5, 0])  # ln 2 / ln 4; sums do not matter
+    assert heads.evenness(np.ones((2, 1))).tolist() == [0, 0]
+
+
+def test_hidden_keys_get_no_weight():
+    columns = np.array([True, False, True])
+    np.testing.assert_allclose(heads.hide_keys(WEIGHTS, columns), [[0.1, 0, 0.7], [0.5, 0, 0.25], [0.6, 0, 0]])
+    np.testing.assert_allclose(
+        heads.hide_keys(WEIGHTS, columns, True), [[1 / 8, 0, 7 / 8], [2 / 3, 0, 1 / 3], [1, 0, 0]]
+    )
+    np.testing.assert_array_equal(heads.hide_keys(WEIGHTS, np.zeros(3, bool), True), np.zeros((3, 3)))
+
+
 def test_patterns_between_two_sequences():
     np.testing.assert_array_equal(heads.offset_pattern(2, 3, 1), [[0, 1, 0], [0, 0, 1]])
     same_word = heads.same_word_pattern(["a", "b"], ["a", "a", "b"])
@@ -80,9 +127,7 @@ def test_chance_is_the_best_of_all_heads():
 
 def test_best_for_distant_pairs():
     weights = np.stack([WEIGHTS, WEIGHTS.T])[None]
-    np.testing.assert_allclose(
-        heads.best_for_distant_pairs(weights, distance=2), [0.7, 0.7]
-    )  # (0, 2), (2, 0)
+    np.testing.assert_allclose(heads.best_for_distant_pairs(weights, distance=2), [0.7, 0.7])  # (0, 2), (2, 0)
     assert heads.share_as_high(0.5, [0.1, 0.5, 0.9, 0.2]) == 0.5
 
 
@@ -143,9 +188,7 @@ def mean_scores(recorded, make_pattern, special_keys=False):
         columns = rows | special_keys
         kept_rows, kept_columns = (tuple(np.array(tokens)[kept].tolist()) for kept in (rows, columns))
         scores.append(
-            heads.pattern_scores(
-                heads.drop_tokens(weights, rows, columns), make_pattern(kept_rows, kept_columns)
-            )
+            heads.pattern_scores(heads.drop_tokens(weights, rows, columns), make_pattern(kept_rows, kept_columns))
         )
     return np.mean(scores, axis=0)
 
@@ -162,9 +205,7 @@ def pair_scores(recorded, name, query, key):
     ids=["previous", "next", "same token"],
 )
 def test_heads_of_position(recorded, offset, head, score, second, median):
-    scores = mean_scores(
-        recorded, lambda rows, columns: heads.offset_pattern(len(rows), len(columns), offset)
-    )
+    scores = mean_scores(recorded, lambda rows, columns: heads.offset_pattern(len(rows), len(columns), offset))
     best, runner_up = heads.rank_heads(scores)[:2]
     assert best[:2] == head
     assert (best[2], runner_up[2], np.median(scores)) == pytest.approx((score, second, median), abs=0.0015)
