@@ -1,0 +1,186 @@
+"""The heads of a model, layers × heads: each scored for what it looks at, one of them picked."""
+
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from attention import charts, heads
+from pages.shared import cells, controls, shell
+
+# What a head may look at: name in `heads.head_scores` -> words
+PATTERNS = {
+    "first": "the first token",
+    "previous": "the token before",
+    "next": "the token after",
+    "self": "itself",
+    "word": "the same word elsewhere",
+    "pair": "a key of your choice",
+}
+SPREADS = {"evenness": "all tokens alike (entropy)", "reach": "tokens far away (reach)"}
+CHANCE = 5e8  # numbers read for the chance of a pattern: a second or two at most
+BEST = 5
+
+
+class Finding(NamedTuple):
+    """What was looked for: its name, the scores (layers, heads), and the pattern (T_q, T_k), if it is one."""
+
+    name: str
+    scores: np.ndarray
+    pattern: np.ndarray | None
+
+    @property
+    def words(self):
+        return (PATTERNS | SPREADS)[self.name]
+
+
+def find(weights, query_tokens, key_tokens, *, version, rows=None):
+    """Ask what the heads shall be scored for, and return the Finding.
+
+    weights (layers, heads, T_q, T_k); `version` names them, with whatever they were computed from: scores are
+    kept for it until the session ends. Queries where `rows` (T_q,) is False do not count; one must remain.
+    """
+    names = PATTERNS | SPREADS
+    name = controls.choice("Which heads look at …", names, key="find", widget=st.selectbox, names=names)
+    pair = _pair(query_tokens, key_tokens) if name == "pair" else (0, 0)
+    rows = np.ones(len(query_tokens), dtype=bool) if rows is None else rows
+    if name == "pair":
+        rows = np.ones(len(query_tokens), dtype=bool)
+    scores = score(weights, name, query_tokens, key_tokens, version=version, rows=rows, pair=pair)
+    if scores is None:
+        st.info(f"No query has a key like that here, {names[name]}; scored for {names['first']} instead.")
+        name, scores = "first", score(weights, "first", query_tokens, key_tokens, version=version, rows=rows)
+    if name in SPREADS:
+        return Finding(name, scores, None)
+    return Finding(name, scores, heads.named_pattern(name, query_tokens, key_tokens, pair) & rows[:, None])
+
+
+def score(weights, name, query_tokens, key_tokens, *, version, rows, pair=(0, 0)):
+    """`heads.head_scores`, once in a session for each `version`; None where no query has such a key."""
+    return _score(version, name, rows.tobytes(), pair, weights, query_tokens, key_tokens, rows)
+
+
+def pick(finding):
+    """Draw layers × heads by their scores; returns the (layer, head) that was clicked or picked."""
+    num_layers, num_heads = finding.scores.shape
+    figure = st.container()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        picks = (("Layer", num_layers, "layer"), ("Head", num_heads, "head"))
+        layer, head = (
+            controls.number(label, 0, size - 1, 0, key=key, width=120) if size > 1 else 0
+            for label, size, key in picks
+        )
+        best = heads.rank_heads(finding.scores)[0]
+        if num_layers * num_heads > 1 and not (controls.hidden("layer") or controls.hidden("head")):
+            st.button(
+                f"Take the highest: layer {best[0]}, head {best[1]}",
+                icon=":material/trophy:",
+                on_click=partial(_take, *best[:2]),
+            )
+    if num_layers * num_heads > 1:
+        with figure:
+            _overview(finding, layer, head)
+    return layer, head
+
+
+def ranking(finding, weights, *, version):
+    """The heads with the highest scores, and what chance would give."""
+    ranked = heads.rank_heads(finding.scores)
+    st.dataframe(
+        pd.DataFrame(ranked[:BEST], columns=["layer", "head", "score"]),
+        hide_index=True,
+        width="content",
+        column_config={"score": st.column_config.NumberColumn(format="%.3f")},
+    )
+    if finding.pattern is None:
+        return
+    draws = int(np.clip(CHANCE / weights.size, 50, 1000))
+    with st.spinner("Drawing random keys …"):
+        chance = _chance(version, finding.pattern.tobytes(), draws, weights, finding.pattern)
+    layer, head, best = ranked[0]
+    reached = heads.share_as_high(best, chance)
+    st.markdown(
+        f"Would chance do it? Aimed at **random** keys instead, {draws:,} times, the best of all "
+        f"{finding.scores.size:,} heads scores {np.median(chance):.3f} in the middle and {chance.max():.3f} at most. "
+        f"Layer {layer}, head {head} has {best:.3f}; {reached:.1%} of the draws reach that."
+    )
+    if finding.name == "pair":
+        _warn_of_choosing(best, weights)
+
+
+def _warn_of_choosing(best, weights):
+    distant = heads.best_for_distant_pairs(weights)
+    if distant.size:
+        st.markdown(
+            f"Mind the choosing: for a pair that nobody chose, at least three tokens apart, the best of all heads "
+            f"gives {np.median(distant):.3f} in the middle, and {heads.share_as_high(best, distant):.1%} of those "
+            "pairs get as much as yours. A head that is high for one pair is not yet a head *for* such pairs."
+        )
+
+
+def _pair(query_tokens, key_tokens):
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        query = controls.number("Query, by position", 0, len(query_tokens) - 1, 0, key="asks", width=160)
+        key = controls.number("Key, by position", 0, len(key_tokens) - 1, 0, key="asked", width=160)
+        st.markdown(f"{shell.token(query_tokens[query])} looks at {shell.token(key_tokens[key])}")
+    return query, key
+
+
+def _overview(finding, layer, head):
+    """As many layers and heads as can be drawn, with the one picked among them."""
+    first = [index // charts.COLOURS_UP_TO * charts.COLOURS_UP_TO for index in (layer, head)]
+    part = finding.scores[tuple(slice(start, start + charts.COLOURS_UP_TO) for start in first)]
+    marks = np.zeros(part.shape, dtype=int)
+    marks[layer - first[0], head - first[1]] = 2
+    if part.size < finding.scores.size:
+        st.caption(
+            f"Layers from {first[0]} and heads from {first[1]} on: at most {charts.COLOURS_UP_TO} a side are "
+            "drawn. The pickers reach the others."
+        )
+    chart = charts.heatmap(
+        part,
+        [f"layer {first[0] + i}" for i in range(part.shape[0])],
+        [f"head {first[1] + i}" for i in range(part.shape[1])],
+        "amounts" if finding.name == "reach" else "weights",
+        titles=("layer", "head"),
+        marks=marks,
+        step=step(max(part.shape)),
+    )
+    widget = f"heads_{hash(repr(chart.spec)) & 0xFFFFFFFF:x}"
+    shell.draw(chart, widget, on_select=partial(_clicked, widget, part.shape, first))
+
+
+def step(size):
+    """The side of a cell, in pixels, so that a matrix of `size` fits on the page."""
+    large = st.session_state.get("large")
+    if size <= charts.NUMBERS_UP_TO:
+        return 64 if large else 44
+    return max(700 // size, 12) * (1.4 if large else 1)
+
+
+def _clicked(widget, shape, first):
+    points = {(point["row"], point["col"]) for point in st.session_state[widget].selection.get("cell", [])}
+    before = st.session_state.setdefault("clicked", {})
+    cell = cells.changed_cell(points, before.get(widget, set()), shape)
+    before[widget] = points
+    if cell:
+        _take(first[0] + cell[0], first[1] + cell[1])
+
+
+def _take(layer, head):
+    st.session_state.update(layer=layer, head=head)
+
+
+@st.cache_resource(scope="session", max_entries=64, show_spinner=False)
+def _score(version, name, rows_bytes, pair, _weights, _query_tokens, _key_tokens, _rows):
+    try:
+        return heads.head_scores(_weights, name, _query_tokens, _key_tokens, rows=_rows, pair=pair)
+    except ValueError:
+        return None
+
+
+@st.cache_resource(scope="session", max_entries=16, show_spinner=False)
+def _chance(version, pattern_bytes, draws, _weights, _pattern):
+    return heads.chance_scores(_weights, _pattern, draws=draws)
