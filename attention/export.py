@@ -3,6 +3,8 @@
 Each holds or recomputes the numbers of one `AttentionSteps` whose query, key and value are projections of X.
 """
 
+import csv
+import io
 import json
 
 import numpy as np
@@ -83,6 +85,22 @@ def as_markdown(tokens, inputs, steps, *, causal=False):
     for name, rule in rules.items():
         lines += ["", f"$${SYMBOLS[name]} = {rule} = {_matrix(getattr(steps, name))}$$"]
     return "\n".join(lines) + "\n"
+
+
+def as_csv(matrix, rows, columns):
+    """CSV text of a matrix with its labels: the columns' in the first line, each row's in front of it.
+
+    A label that a spreadsheet would run as a formula gets an apostrophe in front (OWASP, "CSV injection").
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["", *map(_inert, columns)])
+    writer.writerows([_inert(label), *row] for label, row in zip(rows, matrix.tolist(), strict=True))
+    return text.getvalue()
+
+
+def _inert(label):
+    return f"'{label}" if label.lstrip().startswith(("=", "+", "-", "@")) or label[:1] in "\t\r\n" else label
 
 
 def _matrix(array):

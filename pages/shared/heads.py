@@ -103,20 +103,37 @@ def ranking(finding, weights, *, version):
     reached = heads.share_as_high(best, chance)
     st.markdown(
         f"Would chance do it? Aimed at **random** keys instead, {draws:,} times, the best of all "
-        f"{finding.scores.size:,} heads scores {np.median(chance):.3f} in the middle and {chance.max():.3f} at most. "
-        f"Layer {layer}, head {head} has {best:.3f}; {reached:.1%} of the draws reach that."
+        f"{finding.scores.size:,} heads scores {np.median(chance):.3f} in the middle and {chance.max():.3f} at "
+        f"most. Layer {layer}, head {head} has {best:.3f}; {reached:.1%} of the draws reach that."
     )
     if finding.name == "pair":
         _warn_of_choosing(best, weights)
+
+
+def statistics(weights, query_tokens, key_tokens, layer, head, *, version, rows):
+    """One head's score for everything that `find` offers but the pair, its rank, and the median of all heads."""
+    table = []
+    for name, words in (PATTERNS | SPREADS).items():
+        scores = name != "pair" and score(weights, name, query_tokens, key_tokens, version=version, rows=rows)
+        if scores is not False and scores is not None:
+            own = scores[layer, head]
+            table.append((words, own, int((scores > own).sum()) + 1, np.median(scores)))
+    names = [
+        "looks at …",
+        "this head",
+        f"rank among {weights.shape[0] * weights.shape[1]:,}",
+        "median of all heads",
+    ]
+    st.dataframe(pd.DataFrame(table, columns=names).round(3), hide_index=True, width="content")
 
 
 def _warn_of_choosing(best, weights):
     distant = heads.best_for_distant_pairs(weights)
     if distant.size:
         st.markdown(
-            f"Mind the choosing: for a pair that nobody chose, at least three tokens apart, the best of all heads "
-            f"gives {np.median(distant):.3f} in the middle, and {heads.share_as_high(best, distant):.1%} of those "
-            "pairs get as much as yours. A head that is high for one pair is not yet a head *for* such pairs."
+            "Mind the choosing: for a pair that nobody chose, at least three tokens apart, the best of all heads "
+            f"gives {np.median(distant):.3f} in the middle; {heads.share_as_high(best, distant):.1%} of those pairs "
+            "get as much as yours. High for one pair is not yet a head *for* such pairs."
         )
 
 
