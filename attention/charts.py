@@ -92,6 +92,26 @@ def heatmap(
     )
 
 
+def mask_picture(mask, rows, columns, **look):
+    """Who may attend to whom: ✓ where the query of a row may attend to the key of a column, a cross where not.
+
+    `look`: titles, colours, marks and step as in `heatmap`. A click toggles the point of its cell, and a
+    double click is two of them.
+    """
+    mask = np.asarray(mask, dtype=bool)
+    chart = heatmap(np.where(mask, 0.3, 0), rows, columns, "weights", mask=mask, **look)
+    data = chart.data.assign(exact=np.where(mask.ravel(), "may attend", "may not attend"))
+    if max(mask.shape) <= NUMBERS_UP_TO:
+        data["text"] = np.where(mask.ravel(), "✓", "")
+    seen = [", ".join(column for column, may in zip(columns, row, strict=True) if may) for row in mask[:8]]
+    words = "; ".join(f"{name} may attend to {keys or 'nothing'}" for name, keys in zip(rows, seen, strict=False))
+    params = [
+        {**p, "select": {**p["select"], "clear": False}} if p["name"] == "cell" else p
+        for p in chart.spec["params"]
+    ]
+    return Chart(data, {**chart.spec, "params": params}, f"Mask of {len(rows)} queries. {words}.")
+
+
 def panels(matrices, names, rows, columns, *, marked=None, per_line=4, cell=16):
     """Weights (n, rows, columns) as n small pictures with `names` above them; the one of index `marked` is framed.
 

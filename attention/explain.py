@@ -29,6 +29,15 @@ SYMBOLS = {
     "output": "O",
     "concatenated": "C",
     "projected": "Y",
+    "all_queries": r"Q^{\text{all}}",
+    "all_keys": r"K^{\text{all}}",
+    "all_values": r"V^{\text{all}}",
+    "viewed": r"Q^{\text{view}}",
+    "norm_weights": "N",
+    "unmasked_weights": r"{A^0}",
+    "zeroed": r"{A^0_{\text{zeroed}}}",
+    "slip_scores": r"{\tilde S^\times}",
+    "slip_weights": r"{A^\times}",
 }
 # Matrix products: name -> (left, right, whether the right one is transposed, that is: row meets row).
 PRODUCTS = {
@@ -38,6 +47,15 @@ PRODUCTS = {
     "scores": ("query", "key", True),
     "output": ("weights", "value", False),
     "projected": ("concatenated", "W_O", True),
+    "all_queries": ("X", "W_Q", True),
+    "all_keys": ("X", "W_K", True),
+    "all_values": ("X", "W_V", True),
+}
+# Softmaxes: name -> the scores whose rows it takes.
+SOFTMAXES = {
+    "weights": "masked_scores",
+    "unmasked_weights": "scaled_scores",
+    "slip_weights": "slip_scores",
 }
 DECIMALS = 4
 TERMS = 6  # longer sums are folded: the first four terms, and the rest in one number
@@ -56,25 +74,36 @@ class Explanation:
     sources: tuple[tuple[str, int | None, int | None], ...] = ()
 
 
-def explain(matrices, name, row, column, *, scale=None):
+def explain(matrices, name, row, column, *, scale=None, copies=None):
     """The Explanation of cell (row, column) of matrices[name]; None for a matrix that is an input.
 
     `matrices` maps names to 2-D arrays and holds all that the cell came from; `scale` is what scores were
-    multiplied by. Raises IndexError for a cell outside of the matrix.
+    multiplied by. `copies` names the matrices that only hold numbers of other ones: name -> a function from
+    (row, column) to where that cell came from, (matrix, its LaTeX symbol, row, column). Raises IndexError for a
+    cell outside of the matrix.
     """
     matrix = matrices[name]
     if not (0 <= row < matrix.shape[0] and 0 <= column < matrix.shape[1]):
         raise IndexError(f"cell ({row}, {column}) of {name} with shape {matrix.shape}")
+    if copies and name in copies:
+        return _copied(matrix[row, column], name, row, column, *copies[name](row, column))
     if name in PRODUCTS and PRODUCTS[name][1] in matrices:
         return _product(matrices, name, row, column)
-    if name == "scaled_scores":
+    if name == "scaled_scores" and "scores" in matrices:
         return _scaled(matrices["scores"][row, column], matrix[row, column], scale, row, column)
     if name == "masked_scores":
         return _masked(matrices["scaled_scores"][row, column], matrix[row, column], row, column)
+    if name == "norm_weights":
+        return _norm_weight(matrices["weights"][row, column], matrices["value"][column], row, column)
+    if name == "slip_scores":
+        return _slipped(matrices["scaled_scores"][row, column], matrix[row, column], row, column)
+    if name == "zeroed":
+        return _zeroed(matrices["unmasked_weights"][row, column], matrix[row, column], row, column)
     if name == "renormalised":
-        return _renormalised(matrices["weights"][row], matrix[row], row, column)
-    if name == "weights" and "masked_scores" in matrices:
-        return _softmax(matrices["masked_scores"][row], row, column)
+        source = "unmasked_weights" if "unmasked_weights" in matrices else "weights"
+        return _renormalised(source, matrices[source][row], matrix[row], row, column)
+    if SOFTMAXES.get(name) in matrices:
+        return _softmax(name, matrices[SOFTMAXES[name]][row], matrix[row], row, column)
     return None
 
 
@@ -109,6 +138,24 @@ def _product(matrices, name, row, column):
     return Explanation(tuple(lines), _rounding([*ours, *theirs], products, total), sources)
 
 
+def _copied(number, name, row, column, source, symbol, from_row, from_column):
+    formula = (
+        rf"{SYMBOLS[name]}_{{{row},{column}}} = {symbol}_{{{from_row},{from_column}}} = {latex(shown(number))}"
+    )
+    note = "Copied as it is: splitting and joining compute nothing."
+    return Explanation((formula,), note, ((source, from_row, from_column),))
+
+
+def _norm_weight(weight, value, row, column):
+    length = np.linalg.norm(value)
+    lines = (
+        rf"N_{{{row},{column}}} = A_{{{row},{column}}} \, \lVert V_{{{column}}} \rVert",
+        rf"= {latex(shown(weight))} \cdot {latex(shown(length))} = {latex(shown(weight * length))}",
+    )
+    sources = (("weights", row, column), ("value", column, None))
+    return Explanation(lines, _rounding([weight, length], [], ""), sources)
+
+
 def _scaled(score, value, scale, row, column):
     formula = rf"\hat S_{{{row},{column}}} = S_{{{row},{column}}} \cdot {latex(shown(scale))} = "
     formula += rf"{_factor(score)} \cdot {latex(shown(scale))} = {latex(shown(value))}"
@@ -125,8 +172,31 @@ def _masked(score, value, row, column):
     return Explanation((added,), sources=(("scaled_scores", row, column),))
 
 
-def _softmax(scores, row, column):
-    cell, sources = rf"A_{{{row},{column}}}", (("masked_scores", row, None),)
+def _slipped(score, value, row, column):
+    cell = rf"{SYMBOLS['slip_scores']}_{{{row},{column}}}"
+    if value == score:
+        formula = rf"{cell} = \hat S_{{{row},{column}}} = {latex(shown(value))}"
+    else:
+        formula = (
+            rf"{cell} = {latex(shown(value))} \text{{ in place of }} "
+            rf"\hat S_{{{row},{column}}} = {latex(shown(score))}"
+        )
+    return Explanation((formula,), sources=(("scaled_scores", row, column),))
+
+
+def _zeroed(weight, kept, row, column):
+    factor, result = int(kept == weight), latex(shown(kept))
+    cell, source = (rf"{SYMBOLS[name]}_{{{row},{column}}}" for name in ("zeroed", "unmasked_weights"))
+    lines = (rf"{cell} = {factor} \cdot {source} = {factor} \cdot {latex(shown(weight))} = {result}",)
+    return Explanation(lines, sources=(("unmasked_weights", row, column),))
+
+
+def _softmax(name, scores, weights, row, column):
+    letter, source = SYMBOLS[name], SYMBOLS[SOFTMAXES[name]]
+    cell, sources = rf"{letter}_{{{row},{column}}}", ((SOFTMAXES[name], row, None),)
+    if np.isnan(weights[column]):
+        note = "Softmax takes the row's largest number off each, and infinity less infinity is no number (NaN)."
+        return Explanation((rf"{cell} = \text{{NaN}}",), note, sources)
     if np.isneginf(scores).all():
         note = "Every key of this row is masked, so there is nothing to share: the row is zero by definition."
         return Explanation((f"{cell} = 0",), note, sources)
@@ -137,11 +207,11 @@ def _softmax(scores, row, column):
     shown_powers, shown_terms = _fold(powers, terms, total)
     shift = rf" - {_factor(peak)}" if peak else ""
     lines = (
-        rf"{cell} = \frac{{e^{{\tilde S_{{{row},{column}}}{shift}}}}}"
-        rf"{{\sum_t e^{{\tilde S_{{{row},t}}{shift}}}}}",
+        rf"{cell} = \frac{{e^{{{source}_{{{row},{column}}}{shift}}}}}"
+        rf"{{\sum_t e^{{{source}_{{{row},t}}{shift}}}}}",
         rf"= \frac{{{powers[column]}}}{{{' + '.join(shown_powers)}}}",
         rf"= \frac{{{latex(terms[column])}}}{{{' + '.join(map(latex, shown_terms))}}}",
-        rf"= \frac{{{latex(terms[column])}}}{{{latex(total)}}} = {latex(shown(softmax(scores)[column]))}",
+        rf"= \frac{{{latex(terms[column])}}}{{{latex(total)}}} = {latex(shown(weights[column]))}",
     )
     note = _rounding(exps, shown_terms, total)
     if peak:
@@ -150,16 +220,19 @@ def _softmax(scores, row, column):
     return Explanation(lines, note, sources)
 
 
-def _renormalised(weights, kept, row, column):
+def _renormalised(source, weights, kept, row, column):
     """`kept` is `weights` without some keys, made to sum to 1 again: it is 0 where nothing is added."""
-    cell, sources = rf"A'_{{{row},{column}}}", (("weights", row, None),)
+    letter, sources = SYMBOLS[source], ((source, row, None),)
+    cell = rf"{letter}'_{{{row},{column}}}"
+    if np.isnan(kept[column]):
+        return Explanation((rf"{cell} = \frac{{0}}{{0}}",), "Nothing is left of this row to divide by.", sources)
     added = [shown(weight) for weight in weights[kept > 0]]
     if not kept[column]:
         return Explanation((f"{cell} = 0",), "This key is left out, or had no weight.", sources)
     total = shown(weights[kept > 0].sum())
     sum_shown, terms = _fold(list(map(latex, added)), added, total)
     lines = (
-        rf"{cell} = \frac{{A_{{{row},{column}}}}}{{\sum_{{t \text{{ kept}}}} A_{{{row},t}}}}",
+        rf"{cell} = \frac{{{letter}_{{{row},{column}}}}}{{\sum_{{t \text{{ kept}}}} {letter}_{{{row},t}}}}",
         rf"= \frac{{{latex(shown(weights[column]))}}}{{{' + '.join(sum_shown)}}}",
         rf"= \frac{{{latex(shown(weights[column]))}}}{{{latex(total)}}} = {latex(shown(kept[column]))}",
     )
