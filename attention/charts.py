@@ -113,7 +113,7 @@ def mask_picture(mask, rows, columns, **look):
 
 
 def panels(matrices, names, rows, columns, *, marked=None, per_line=4, cell=16):
-    """Weights (n, rows, columns) as n small pictures with `names` above them; the one of index `marked` is framed.
+    """Weights (n, rows, columns) as n small pictures under their `names`; the one of index `marked` is framed.
 
     A picture can be clicked: the point selection "panel" has the field panel, its index, and toggles.
     """

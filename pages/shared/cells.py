@@ -33,6 +33,7 @@ class Matrix:
     kind: str = "signed"
     mask: np.ndarray | None = None
     view: tuple[Sequence[int], Sequence[int]] | None = None
+    bands: tuple[Sequence[int] | None, Sequence[int] | None] = (None, None)  # heads of the rows, of the columns
 
 
 AXES = {
@@ -41,6 +42,8 @@ AXES = {
     "d_model": "embedding",
     "d_k": "d_k",
     "d_v": "d_v",
+    "hd_k": "all heads side by side",
+    "gd_k": "all key/value heads side by side",
 }
 
 
@@ -91,12 +94,12 @@ class Board:
     Make it where the pickers and the explanation shall stand, before anything is drawn.
     """
 
-    def __init__(self, matrices: Mapping[str, Matrix], *, scale=None, first=None, key=""):
+    def __init__(self, matrices: Mapping[str, Matrix], *, scale=None, copies=None, first=None, key=""):
         self.matrices, self.key, self.times = matrices, key, Counter()
         with st.container(border=True, key=f"{key}explanation"):
             name, row, column = self.selected = self._pick(first or next(iter(matrices)))
             arrays = {name: matrix.array for name, matrix in matrices.items()}
-            self.explanation = explain(arrays, name, row, column, scale=scale)
+            self.explanation = explain(arrays, name, row, column, scale=scale, copies=copies)
             self._write(matrices[name], row, column, self.explanation)
 
     def show(self, name, *, step=None):
@@ -119,6 +122,10 @@ class Board:
             colours=tuple(map(colour, matrix.dimensions)),
             mask=None if mask is None else mask[np.ix_(*view)],
             marks=marked[np.ix_(*view)],
+            bands=tuple(
+                None if band is None else np.asarray(band)[list(shown)]
+                for band, shown in zip(matrix.bands, view, strict=True)
+            ),
             step=step or (64 if large else 44),
         )
         # a description that changes makes a new chart, whose clicks start anew on both sides
@@ -172,6 +179,22 @@ class Board:
             keys = (f"{self.key}cell", f"{self.key}row", f"{self.key}col")
             row, column = (int(shown[i]) for shown, i in zip(view, cell, strict=True))
             st.session_state.update(zip(keys, (name, row, column), strict=True))
+
+
+def clickable(chart, key, then):
+    """Draw a chart whose one selection toggles, and call `then(**point)` with the point that was clicked."""
+    widget = f"{key}_{hash(repr(chart.spec)) & 0xFFFFFFFF:x}"
+    shell.draw(chart, widget, on_select=partial(_point_clicked, widget, then))
+
+
+def _point_clicked(widget, then):
+    selections = st.session_state[widget].selection.values()
+    points = {tuple(sorted(point.items())) for selection in selections for point in selection}
+    before = st.session_state.setdefault("clicked", {})
+    changed = points ^ before.get(widget, set())
+    before[widget] = points
+    if changed:
+        then(**dict(next(iter(changed))))
 
 
 def changed_cell(points, before, shape):

@@ -10,6 +10,10 @@ DIMENSIONS = {
     "d_k": ("d_k", "#9a5700", "#f0a04b"),
     "d_v": ("d_v", "#8250df", "#d2a8ff"),
     "heads": ("h", "#b3245f", "#ff8fab"),
+    "groups": ("g", "#00707a", "#4dd0da"),
+    "hd_k": (r"h\,d_k", "#b3245f", "#ff8fab"),
+    "gd_k": (r"g\,d_k", "#00707a", "#4dd0da"),
+    "batch": ("B", "#57606a", "#a9b4c0"),
 }
 
 
