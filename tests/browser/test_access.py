@@ -1,0 +1,48 @@
+"""For every reader: axe finds nothing serious, the keyboard reaches everything, nothing is cut at any width."""
+
+import pytest
+
+axe = pytest.importorskip(
+    "axe_playwright_python.sync_playwright", reason="needs the package axe-playwright-python"
+)
+PAGES = ("", "intuition", "numeric_walkthrough", "masking", "multi_head", "scaling", "learning", "your_own")
+# A formula that is wider than its place: Streamlit's element, which Chromium itself makes reachable by keyboard.
+STREAMLITS_OWN = {"scrollable-region-focusable"}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("path", PAGES)
+def test_the_page_is_for_everybody(visit, path, scheme):
+    page = visit(path, color_scheme=scheme)
+    found = axe.Axe().run(page).response["violations"]
+    serious = {v["id"]: v["nodes"][0]["html"][:200] for v in found if v["impact"] in ("serious", "critical")}
+    assert serious.keys() <= STREAMLITS_OWN, serious
+    for chart in page.locator('[data-testid="stVegaLiteChart"]').all():
+        assert len(chart.locator("[aria-label]").first.get_attribute("aria-label")) > 20
+    for width in (800, 650, 400):  # 650: a window of 1300 at a zoom of 200 %
+        page.set_viewport_size({"width": width, "height": 1000})
+        page.wait_for_timeout(300)
+        excess = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        assert page.evaluate(excess) <= 0, width
+
+
+def test_the_keyboard_gets_from_the_sidebar_to_the_cell(visit):
+    page = visit("numeric_walkthrough")
+    seen = set()
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        seen.add(
+            page.evaluate("document.activeElement.getAttribute('aria-label') || document.activeElement.innerText")
+        )
+    text = " | ".join(str(name) for name in seen)
+    for part in ("Intuition", "Causal mask", "Next", "Row", "Column"):
+        assert part in text
+
+
+def test_large_figures(visit):
+    small, large = (visit(f"numeric_walkthrough?large={large}") for large in ("false", "true"))
+    sizes = [
+        page.locator('[data-testid="stVegaLiteChart"] svg .mark-rect path').first.bounding_box()["width"]
+        for page in (small, large)
+    ]
+    assert sizes[1] > 1.3 * sizes[0]
