@@ -10,8 +10,6 @@ from decimal import Decimal
 
 import numpy as np
 
-from attention.core import softmax
-
 SYMBOLS = {
     "X": "X",
     "W_Q": "{W_Q}",
