@@ -149,6 +149,7 @@ def _recording(content):
             raise UploadError(f'The file has neither "weights" nor {" and ".join(missing)}. {CONTENT}')
         arrays = {name: _heads(name, content[name]) for name in ("query", "key", "value")}
         T_q, T_k = _check_projections(**arrays)
+        _check_bytes(sum(array.size for array in arrays.values()))
     tokens = {side: _side_tokens(content, side, T) for side, T in (("query", T_q), ("key", T_k))}
     ignored = len(content.keys() - arrays.keys() - set(TOKENS))
     if ignored:
@@ -207,9 +208,7 @@ def _from_lists(name, nested):
 
 def _check_weights(weights, warnings):
     if (weights < 0).any():
-        raise UploadError(
-            '"weights" holds negative numbers: save the weights after the softmax, not the scores.'
-        )
+        raise UploadError('"weights" holds negative numbers: save the weights after the softmax, not the scores.')
     sums = weights.sum(axis=-1, dtype=float)
     off = np.abs(sums - 1) > ROW_TOLERANCE
     if off.any():
@@ -271,6 +270,4 @@ def _not_finite(name):
 
 
 def _too_many_tokens(number):
-    return UploadError(
-        f"There are {number:,} tokens: at most {MAX_TOKENS:,} are allowed. Save a part of them."
-    )
+    return UploadError(f"There are {number:,} tokens: at most {MAX_TOKENS:,} are allowed. Save a part of them.")

@@ -15,8 +15,8 @@ from pages.shared import cells, controls, heads, quiz, shell
 PAGE = "pages/your_own.py"
 shell.open_page(PAGE)
 st.markdown(
-    "Bring the attention of a model of your own, as a file, and look into it. It stays in your session: nothing "
-    "is written to a disk, nobody else sees it, and it is gone when you close the page."
+    "Bring the attention of a model of your own, as a file, and look into it. It stays in the memory of your "
+    "session: no disk holds it, no other visitor sees it, and it goes with your session, soon after you leave."
 )
 
 # --- a file, or a sample ----------------------------------------------------------------------------------
@@ -43,7 +43,7 @@ with bring:
     st.file_uploader("Your file", type=("npz", "json"), key="file", on_change=receive)
 with try_one:
     sample = controls.choice(
-        "Or a sample: all 72 heads of a small language model",
+        "Or a sample: the 72 heads of all-MiniLM-L6-v2",
         SAMPLES,
         key="sample",
         widget=st.selectbox,
@@ -74,9 +74,9 @@ if problem:
 
 with st.expander("How to save your own", icon=":material/code:", expanded=recording is None):
     st.markdown(
-        "A file holds `weights` (layers, heads, T_q, T_k), or `query`, `key` and `value`, each (layers, heads, T, …): "
-        "with these, masks can be tried and every cell is explained. Leading axes may be missing. `tokens` name "
-        "both sides; where queries and keys are different tokens, save `query_tokens` and `key_tokens`. JSON has "
+        "A file holds `weights` (layers, heads, T_q, T_k), or `query`, `key` and `value`, each (layers, heads, "
+        "T, …): with these, masks can be tried and every cell is explained. Leading axes may be missing. "
+        "`tokens` name both sides; where these differ, save `query_tokens` and `key_tokens`. JSON has "
         f"the same names, and nested lists. Allowed are {st.get_option('server.maxUploadSize')} MB, "
         f"{uploads.MAX_TOKENS:,} tokens, {uploads.MAX_HEADS} layers of {uploads.MAX_HEADS} heads."
     )
@@ -86,7 +86,7 @@ with st.expander("How to save your own", icon=":material/code:", expanded=record
         "Keras": snippets.KERAS,
     }
     for tab, code in zip(st.tabs(list(libraries)), libraries.values(), strict=True):
-        tab.code(code)
+        tab.code(code, wrap_lines=True)
 
 if recording is None:
     shell.close_page(PAGE, uploads.read_upload)
@@ -226,14 +226,19 @@ matrices = {
 }
 remaining = measures.hide_keys(matrices["weights"].array, key_kept)[query_kept].sum(axis=1)
 st.markdown(
-    f"{query_kept.sum():,} of {T_q:,} queries, {key_kept.sum():,} of {T_k:,} keys. Of each row's weight, these "
-    f"keys hold {remaining.min():.3f} to {remaining.max():.3f}, {remaining.mean():.3f} on average. "
-    + ("Rows are **renormalised**: divided by that." if renormalise else "Rows are **not renormalised**.")
+    f"{query_kept.sum():,} of {T_q:,} queries and {key_kept.sum():,} of {T_k:,} keys. "
+    + (
+        ""
+        if key_kept.all()
+        else f"Of each row's weight, these keys hold {remaining.min():.3f} to {remaining.max():.3f}, "
+        f"{remaining.mean():.3f} on average. "
+    )
+    + ("Rows are **renormalised**: divided by their sums." if renormalise else "Rows are **not renormalised**.")
 )
 if len(rows) < query_kept.sum() or len(columns) < key_kept.sum():
     st.caption(
-        f"Drawn are {len(rows)} queries and {len(columns)} keys, from {rows[0]} and {columns[0]} on. The others are "
-        "out of sight, not left out: all numbers count them."
+        f"Drawn are {len(rows)} queries and {len(columns)} keys, from {rows[0]} and {columns[0]} on. The others "
+        "are out of sight, not left out: all numbers count them."
     )
 figure = st.container()
 board = cells.Board(matrices, scale=steps and steps.scale, first=shown)

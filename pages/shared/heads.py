@@ -43,7 +43,9 @@ def find(weights, query_tokens, key_tokens, *, version, rows=None):
     kept for it until the session ends. Queries where `rows` (T_q,) is False do not count; one must remain.
     """
     names = PATTERNS | SPREADS
-    name = controls.choice("Which heads look at …", names, key="find", widget=st.selectbox, names=names)
+    name = controls.choice(
+        "Which heads look at …", names, key="find", widget=st.selectbox, names=names, width=400
+    )
     pair = _pair(query_tokens, key_tokens) if name == "pair" else (0, 0)
     rows = np.ones(len(query_tokens), dtype=bool) if rows is None else rows
     if name == "pair":
@@ -132,8 +134,8 @@ def _warn_of_choosing(best, weights):
     if distant.size:
         st.markdown(
             "Mind the choosing: for a pair that nobody chose, at least three tokens apart, the best of all heads "
-            f"gives {np.median(distant):.3f} in the middle; {heads.share_as_high(best, distant):.1%} of those pairs "
-            "get as much as yours. High for one pair is not yet a head *for* such pairs."
+            f"gives {np.median(distant):.3f} in the middle; {heads.share_as_high(best, distant):.1%} of those "
+            "pairs get as much as yours. High for one pair is not yet a head *for* such pairs."
         )
 
 

@@ -291,6 +291,18 @@ def test_json_is_refused(data, words):
     assert_refused("a.json", data, words)
 
 
+def test_queries_keys_and_values_share_one_limit():
+    """32 MB each, and 64 MB for all of them."""
+    wide = {name: np.zeros((128, 128, 2, 256), dtype=np.float32) for name in ("query", "key", "value")}
+    assert_refused("a.npz", npz(**wide), "unpacks to more than the 64 MB")
+    half = {
+        name: array.astype(np.float16) for name, array in wide.items()
+    }  # unpacked, but twice as much once read
+    assert_refused("a.npz", npz(**half), "at most 16,777,216 are allowed")
+    third = {name: array[..., :170] for name, array in half.items()}
+    assert read_upload("a.npz", npz(**third)).shape == (128, 128, 2, 2)
+
+
 @pytest.mark.parametrize("name", ["a.npy", "a.pkl", "npz", "", "a.json.gz", ".npz", "\x00"])
 def test_another_kind_of_file_is_refused(name):
     assert_refused(name, b"", "must end in .npz or .json")
