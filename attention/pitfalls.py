@@ -39,9 +39,14 @@ def masked_first(scores, mask):
     return softmax(np.where(mask, scores, -np.inf))
 
 
+def raised(scores, mask, by):
+    """The scores of the keys that the mask hides, raised; those of the others as they are."""
+    return np.where(mask, scores, scores + by)
+
+
 def leak(pipeline, scores, mask):
-    """The most that a weight changes when all hidden scores rise by 1: what a row tells of hidden keys."""
-    before, after = pipeline(scores, mask), pipeline(np.where(mask, scores, scores + 1), mask)
+    """The most that a weight changes when all hidden scores rise by 1: what weights tell of hidden keys."""
+    before, after = pipeline(scores, mask), pipeline(raised(scores, mask, 1), mask)
     return float(np.nan_to_num(np.abs(after - before)).max())
 
 

@@ -83,6 +83,13 @@ def standard(steps, tokens, key_tokens=None, *, inputs: Mapping[str, np.ndarray]
     return matrices
 
 
+def cell_size(shape):
+    """Pixels a side of a cell in a matrix of `shape`: room for its number up to 16, then for colour alone."""
+    most = max(shape)
+    size = 44 if most <= 8 else 36 if most <= charts.NUMBERS_UP_TO else max(10, 640 // most)
+    return size * 3 // 2 if st.session_state.get("large") else size
+
+
 def numbered(size):
     """Labels of the dimensions of a vector."""
     return [f"d{i}" for i in range(size)]
@@ -109,7 +116,6 @@ class Board:
             st.caption(f"{matrix.title} is hidden here.")
             return
         st.markdown(f"**{matrix.title}**  \n{shape(matrix.dimensions, matrix.array.shape)}")
-        large = st.session_state.get("large")
         rows, columns = view = matrix.view or tuple(map(range, matrix.array.shape))
         marked = marks(name, matrix.array.shape, self.selected, self.explanation)
         mask = None if matrix.mask is None else np.broadcast_to(matrix.mask, matrix.array.shape)
@@ -126,12 +132,12 @@ class Board:
                 None if band is None else np.asarray(band)[list(shown)]
                 for band, shown in zip(matrix.bands, view, strict=True)
             ),
-            step=step or (64 if large else 44),
+            step=step or cell_size(tuple(map(len, view))),
         )
         # a description that changes makes a new chart, whose clicks start anew on both sides
         self.times[name] += 1  # a page may show a matrix twice, where it comes out and where it goes in
         widget = f"{self.key}{name}_{self.times[name]}_{hash(repr(chart.spec)) & 0xFFFFFFFF:x}"
-        shell.draw(chart, widget, on_select=partial(self._clicked, name, widget, view))
+        _draw_clickable(chart, widget, partial(self._clicked, name, widget, view))
 
     def side_by_side(self, *names):
         """Draw several matrices next to each other, where the page is wide enough."""
@@ -184,7 +190,14 @@ class Board:
 def clickable(chart, key, then):
     """Draw a chart whose one selection toggles, and call `then(**point)` with the point that was clicked."""
     widget = f"{key}_{hash(repr(chart.spec)) & 0xFFFFFFFF:x}"
-    shell.draw(chart, widget, on_select=partial(_point_clicked, widget, then))
+    _draw_clickable(chart, widget, partial(_point_clicked, widget, then))
+
+
+def _draw_clickable(chart, widget, clicked):
+    """A chart that was not there in the last run comes with nothing selected: so must what is kept of it."""
+    if widget not in st.session_state:
+        st.session_state.setdefault("clicked", {}).pop(widget, None)
+    shell.draw(chart, widget, on_select=clicked)
 
 
 def _point_clicked(widget, then):

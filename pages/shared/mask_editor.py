@@ -1,0 +1,108 @@
+"""A mask made by hand: a click on its picture turns a cell over, and its text stands in the address.
+
+The text has a row of 1 (may attend) and 0 (may not) for each query; a click writes long rows in hexadecimal,
+to keep the address short. Where the text is smaller than the mask, the mask that it lies over shows through.
+"""
+
+import re
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from attention import charts
+from pages.shared import cells, controls, shell
+from pages.shared.dimensions import colour
+
+MOST = 64  # tokens
+IN_BITS = 16  # up to so many tokens a click writes 1 and 0, for the reader to go on with
+ALLOWED = (
+    "Write a row for each query, with a 1 (may attend) or a 0 (may not) for each key, as many rows as columns: "
+    "`10 11`, or a matrix as NumPy or PyTorch prints it."
+)
+
+
+def edit(below, *, key):
+    """The mask (T, T) that the reader wrote over `below`; what cannot be read leaves that, and is said."""
+    written = controls.text(
+        "Your mask as text: a row for each query, 1 = may attend, 0 = may not",
+        "",
+        key=key,
+        widget=st.text_area,
+        placeholder=write(below),
+        help=ALLOWED,
+    )
+    mask, problem = read(written, below)
+    if problem:
+        st.error(f"{problem} {ALLOWED} Until then the mask below it stands in.")
+    return mask
+
+
+def draw(mask, tokens, *, then, marks=None, rows=None):
+    """The picture of `mask`; a click calls `then(mask)` with that cell turned over. None: clicks do nothing."""
+    labels = charts.indexed(tokens)
+    chart = charts.mask_picture(
+        mask,
+        rows or labels,
+        labels,
+        titles=(cells.AXES["T_q"], cells.AXES["T_k"]),
+        colours=(colour("T_q"), colour("T_k")),
+        marks=marks,
+        step=cells.cell_size(mask.shape),
+    )
+    if then is None:
+        shell.draw(chart, "mask_picture")
+    else:
+        cells.clickable(chart, "mask_picture", partial(_turn, mask, then))
+
+
+def _turn(mask, then, row, col):
+    if row < mask.shape[0] and col < mask.shape[1]:
+        then(turned(mask, int(row), int(col)))
+
+
+def turned(mask, row, column):
+    """A copy of the mask with one cell turned over."""
+    mask = mask.copy()
+    mask[row, column] ^= True
+    return mask
+
+
+def write(mask):
+    """The text of a square mask: a row of bits for each query, in hexadecimal above IN_BITS tokens."""
+    bits = ["".join("01"[int(may)] for may in row) for row in mask]
+    if len(mask) > IN_BITS:
+        bits = [f"{int(row, 2):0{-(-len(row) // 4)}x}" for row in bits]
+    return (" " if len(mask) > IN_BITS else "\n").join(bits)
+
+
+def read(written, below):
+    """(mask, problem): the text laid over the mask `below`; or `below`, and what is wrong in words."""
+    rows = _rows(written)
+    size, T = len(rows), len(below)
+    if size > MOST:
+        return below, f"These are {size} rows, and {MOST} is the most."
+    given = [_bits(row, size) for row in rows]
+    if None in given:
+        return below, f"Row {given.index(None)} is not one of {size} cells, as there are {size} rows."
+    mask = below.copy()
+    if rows:
+        mask[:size, :size] = np.array(given)[:T, :T]
+    return mask, ""
+
+
+def _rows(written):
+    """The rows of a text: its lines, or what stands in brackets; on a single line, what stands between spaces."""
+    written = written.replace("True", "1").replace("False", "0")
+    parts = re.split(r"[\n;\]]", written) if re.search(r"\S\s*[\n;\]]", written) else re.split(r"[\s,]", written)
+    rows = (re.sub(r"tensor|array|dtype=[\w.]+|[\s,.()\[\]]", "", part) for part in parts)
+    return [row for row in rows if row]
+
+
+def _bits(row, size):
+    """The cells of a row of a mask of `size`, None if it is none."""
+    if len(row) == size and set(row) <= {"0", "1"}:
+        return [cell == "1" for cell in row]
+    if len(row) == -(-size // 4) and re.fullmatch("[0-9a-fA-F]+", row) and int(row, 16) < 2**size:
+        return [cell == "1" for cell in f"{int(row, 16):0{size}b}"]
+    return None
