@@ -113,7 +113,7 @@ else:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = controls.choice("Mask", MASKS, key="mask", names=MASKS)
         width = (
-            controls.number("Tokens each way", 0, T_k, 2, key="width", width=150)
+            controls.number("Tokens each way", 0, uploads.MAX_TOKENS, 2, key="width", width=150)
             if kind in ("window", "both")
             else 0
         )
