@@ -96,11 +96,6 @@ query = Linear.from_arrays(examples.LOOKS_FOR.T).forward(features)
 steps = attention_steps(query, features, features, mask)
 
 
-def take_over(turned):
-    """A click on a cell of any mask makes it the reader's own."""
-    st.session_state.update(mask="hand", hand=mask_editor.write(turned))
-
-
 with st.container(horizontal=True):
     picture, effect = st.container(width="content"), st.container(width="content")
 names = charts.indexed(tokens)
@@ -111,7 +106,7 @@ matrices["unmasked_weights"] = cells.Matrix(
 board = cells.Board(matrices, scale=steps.scale, first="weights")
 with picture:
     st.markdown(f"**The mask: {MASKS[kind].lower()}**  \n{mask.sum()} of {mask.size} pairs are left")
-    mask_editor.draw(mask, tokens, then=None if controls.hidden("mask") else take_over)
+    mask_editor.draw(mask, tokens, key="hand", chooser="mask")
 with effect:
     board.show("weights")
 

@@ -188,7 +188,7 @@ class Board:
 
 
 def clickable(chart, key, then):
-    """Draw a chart whose one selection toggles, and call `then(**point)` with the point that was clicked."""
+    """Draw a chart whose one selection toggles, and call `then(**point)` with each point that was clicked."""
     widget = f"{key}_{hash(repr(chart.spec)) & 0xFFFFFFFF:x}"
     _draw_clickable(chart, widget, partial(_point_clicked, widget, then))
 
@@ -206,8 +206,8 @@ def _point_clicked(widget, then):
     before = st.session_state.setdefault("clicked", {})
     changed = points ^ before.get(widget, set())
     before[widget] = points
-    if changed:
-        then(**dict(next(iter(changed))))
+    for point in changed:  # clicks in quick succession arrive together
+        then(**dict(point))
 
 
 def changed_cell(points, before, shape):

@@ -38,8 +38,11 @@ def edit(below, *, key):
     return mask
 
 
-def draw(mask, tokens, *, then, marks=None, rows=None):
-    """The picture of `mask`; a click calls `then(mask)` with that cell turned over. None: clicks do nothing."""
+def draw(mask, tokens, *, key, chooser=None, marks=None, rows=None):
+    """The picture of `mask`. A click makes it the reader's own, with that cell turned over.
+
+    It then stands under `key`, and the control `chooser`, if there is one and it is not hidden, says "hand".
+    """
     labels = charts.indexed(tokens)
     chart = charts.mask_picture(
         mask,
@@ -50,15 +53,21 @@ def draw(mask, tokens, *, then, marks=None, rows=None):
         marks=marks,
         step=cells.cell_size(mask.shape),
     )
-    if then is None:
-        shell.draw(chart, "mask_picture")
+    if chooser is None or controls.hidden(chooser) or controls.hidden(key):
+        shell.draw(chart, f"{key}_picture")
     else:
-        cells.clickable(chart, "mask_picture", partial(_turn, mask, then))
+        cells.clickable(chart, f"{key}_picture", partial(_turn, mask, key, chooser))
 
 
-def _turn(mask, then, row, col):
+def _turn(mask, key, chooser, row, col):
+    """Turn a cell over. After a quick click before this one, the text is newer than the `mask` on the page."""
+    if st.session_state.get(chooser) == "hand":
+        mask, _ = read(st.session_state.get(key) or "", mask)
     if row < mask.shape[0] and col < mask.shape[1]:
-        then(turned(mask, int(row), int(col)))
+        text = write(turned(mask, int(row), int(col)))
+        if key not in st.session_state:  # a field that is new on the page reads the address first
+            st.query_params[key] = text
+        st.session_state.update({chooser: "hand", key: text})
 
 
 def turned(mask, row, column):
