@@ -208,7 +208,7 @@ def _heatmap_spec(num_rows, num_columns, kind, step, titles, colours, banded=(Fa
             "col:O",
             scale=gaps,
             title=titles[1] or None,
-            axis=_label_axis("col_labels", colours[1], step, orient="top", labelAngle=-35),
+            axis=_label_axis("col_labels", colours[1], step, orient="top", labelAngle=-35 if step > 16 else -90),
         ),
         y=alt.Y("row:O", scale=gaps, title=titles[0] or None, axis=_label_axis("row_labels", colours[0], step)),
         tooltip=[
@@ -382,6 +382,7 @@ def _lines_spec(names, titles, log_x, log_y, height):
 def _label_axis(parameter, colour, step, **options):
     options |= {"titleColor": colour} if colour else {}
     options |= {"labelFontSize": 18, "titleFontSize": 18} if step > 50 else {}
+    options |= {"labelFontSize": min(10, step - 1)} if step <= 16 else {}
     text = {"labelExpr": f"{parameter}[datum.value]", "labelLimit": 110, "labelOverlap": False}
     return alt.Axis(ticks=False, domain=False, **text, **options)
 

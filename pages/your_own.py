@@ -98,8 +98,8 @@ num_layers, num_heads, T_q, T_k = recording.shape
 tokens = recording.query_tokens, recording.key_tokens
 queries, keys = map(charts.indexed, tokens)
 st.markdown(
-    f"**{num_layers:,} layers of {num_heads:,} heads, {T_q:,} queries, {T_k:,} keys**, "
-    + ("recorded as weights." if recording.query is None else "recomputed now from queries, keys and values.")
+    f"Layers: **{num_layers:,}**. Heads in each: **{num_heads:,}**. Queries: **{T_q:,}**. Keys: **{T_k:,}**. "
+    + ("Recorded as weights." if recording.query is None else "Recomputed now from queries, keys and values.")
 )
 
 # --- recomputed with a mask -------------------------------------------------------------------------------
@@ -237,8 +237,8 @@ st.markdown(
 )
 if len(rows) < query_kept.sum() or len(columns) < key_kept.sum():
     st.caption(
-        f"Drawn are {len(rows)} queries and {len(columns)} keys, from {rows[0]} and {columns[0]} on. The others "
-        "are out of sight, not left out: all numbers count them."
+        f"Drawn: queries {rows[0]} to {rows[-1]}, keys {columns[0]} to {columns[-1]}. The others are out of "
+        "sight, not left out: all numbers count them."
     )
 figure = st.container()
 board = cells.Board(matrices, scale=steps and steps.scale, first=shown)

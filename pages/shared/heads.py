@@ -176,7 +176,7 @@ def step(size):
     large = st.session_state.get("large")
     if size <= charts.NUMBERS_UP_TO:
         return 64 if large else 44
-    return max(700 // size, 12) * (1.4 if large else 1)
+    return max(640 // size, 10) * (2 if large else 1)
 
 
 def _clicked(widget, shape, first):
