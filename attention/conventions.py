@@ -6,7 +6,7 @@ PyTorch, and compare what comes out.
 
 import numpy as np
 
-from attention.masks import create_causal_mask
+from attention import masks
 
 # name in an address -> name for readers
 LIBRARIES = {
@@ -29,6 +29,21 @@ def code(library, mask):
     return head.format(inputs=inputs, rows=rows_of(mask)) + call
 
 
+def values():
+    """{library: (may attend, may not)}: how each of LIBRARIES writes the two."""
+    both = np.array([True, False])
+    said = {
+        "numpy": both,
+        "torch": masks.to_pytorch_functional(both),
+        "module": masks.to_pytorch_module(both),
+        "keras": masks.to_keras(both),
+        "jax": both,
+        "hf": masks.to_huggingface(both),
+        "additive": masks.to_additive(both, hidden=np.finfo(np.float32).min),
+    }
+    return {library: tuple(pair.tolist()) for library, pair in said.items()}
+
+
 def rows_of(mask):
     """The mask as lines of 1 (may attend) and 0 (may not)."""
     return "\n".join("".join("01"[int(may)] for may in row) for row in mask)
@@ -41,7 +56,7 @@ def as_padding(mask):
     """
     row = mask.any(axis=0)
     for causal in (False, True):
-        whole = create_causal_mask(*mask.shape) if causal else np.ones(mask.shape, bool)
+        whole = masks.create_causal_mask(*mask.shape) if causal else np.ones(mask.shape, bool)
         if np.array_equal(whole & row, mask):
             return row, causal
     return None

@@ -30,7 +30,7 @@ SYMBOLS = {
     "all_queries": r"Q^{\text{all}}",
     "all_keys": r"K^{\text{all}}",
     "all_values": r"V^{\text{all}}",
-    "viewed": r"Q^{\text{view}}",
+    "viewed": "Z",
     "norm_weights": "N",
     "unmasked_weights": r"{A^0}",
     "zeroed": r"{A^0_{\text{zeroed}}}",

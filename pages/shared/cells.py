@@ -42,6 +42,7 @@ AXES = {
     "d_model": "embedding",
     "d_k": "d_k",
     "d_v": "d_v",
+    "rules": "what is done to a hidden score",
     "hd_k": "all heads side by side",
     "gd_k": "all key/value heads side by side",
 }

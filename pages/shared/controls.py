@@ -118,6 +118,14 @@ def tokenise(written, default, most):
     return [token[:MAX_TOKEN] for token in tokens[:most]], notes
 
 
+def put(**values):
+    """Set controls, from a callback. One that is new on the page asks the address first, so it says so too."""
+    for key, value in values.items():
+        if key not in st.session_state:
+            st.query_params[key] = value
+    st.session_state.update(values)
+
+
 def _ask(widget, label, key, default, read, /, **options):
     if hidden(key):
         value = read(st.session_state["fixed"].get(key, ""))

@@ -13,6 +13,7 @@ DIMENSIONS = {
     "groups": ("g", "#00707a", "#4dd0da"),
     "hd_k": (r"h\,d_k", "#b3245f", "#ff8fab"),
     "gd_k": (r"g\,d_k", "#00707a", "#4dd0da"),
+    "rules": ("r", "#57606a", "#a9b4c0"),
     "batch": ("B", "#57606a", "#a9b4c0"),
 }
 

@@ -64,10 +64,7 @@ def _turn(mask, key, chooser, row, col):
     if st.session_state.get(chooser) == "hand":
         mask, _ = read(st.session_state.get(key) or "", mask)
     if row < mask.shape[0] and col < mask.shape[1]:
-        text = write(turned(mask, int(row), int(col)))
-        if key not in st.session_state:  # a field that is new on the page reads the address first
-            st.query_params[key] = text
-        st.session_state.update({chooser: "hand", key: text})
+        controls.put(**{chooser: "hand", key: write(turned(mask, int(row), int(col)))})
 
 
 def turned(mask, row, column):
