@@ -40,7 +40,8 @@ def receive():
 
 bring, try_one = st.columns(2, gap="large")
 with bring:
-    st.file_uploader("Your file", type=("npz", "json"), key="file", on_change=receive)
+    # of any type: our sentence about a wrong one is clearer, and a forged one would end Streamlit's check in a crash
+    st.file_uploader("Your file, .npz or .json", key="file", on_change=receive)
 with try_one:
     sample = controls.choice(
         "Or a sample: the 72 heads of all-MiniLM-L6-v2",
@@ -71,6 +72,8 @@ if sample != OWN:
     recording, problem, version = load_recording(sample), "", sample
 if problem:
     st.error(f"This file cannot be opened. {problem}")
+elif sample == OWN and recording and not st.session_state["file"]:  # its reader was on another page meanwhile
+    st.button("Close the file", icon=":material/close:", on_click=st.session_state.pop, args=("opened",))
 
 with st.expander("How to save your own", icon=":material/code:", expanded=recording is None):
     st.markdown(

@@ -110,6 +110,9 @@ def test_a_file_stays_open_while_its_reader_looks_at_another_page(open_page):
     app.switch_page(PATH).run()
     healthy(app)
     assert "Queries: **3**" in words(app)
+    button(app, "Close the file").click().run()
+    healthy(app)
+    assert not app.subheader
 
 
 def test_a_second_file_that_is_smaller(open_page):
@@ -298,12 +301,14 @@ def test_hostile_tokens_are_shown_as_text(open_page, token):
     [
         ("a.npz", b"", "damaged or cut short"),
         ("a.npz", npz(weights=np.array([{}], dtype=object)), "never opened"),
+        ("a.pt", b"PK", "must end in .npz or .json"),
+        ("a" * 5000, b"", "must end in .npz or .json"),
         ("a.json", b"[" * 5000, "nested too deeply"),
         ("a.json", b'{"weights": [[NaN]]}', "only finite numbers"),
         ("a.json", b'{"weights": [[-1]]}', "negative numbers"),
         ("a.npz", npz(weights=np.eye(MAX_TOKENS + 1)), "at most 1,024 are allowed"),
     ],
-    ids=["empty", "objects", "deep", "NaN", "negative", "long"],
+    ids=["empty", "objects", "other", "endless name", "deep", "NaN", "negative", "long"],
 )
 def test_what_is_wrong_is_said_and_the_page_lives(open_page, name, data, sentence):
     app = upload(open_page(PATH), data, name)
