@@ -16,7 +16,7 @@ PAGE = "pages/your_own.py"
 shell.open_page(PAGE)
 st.markdown(
     "Bring the attention of a model of your own, as a file, and look into it. It stays in the memory of your "
-    "session: no disk holds it, no other visitor sees it, and it goes with your session, soon after you leave."
+    "session: it is not stored, no other visitor sees it, and it goes with your session, soon after you leave."
 )
 
 # --- a file, or a sample ----------------------------------------------------------------------------------
@@ -40,7 +40,7 @@ def receive():
 
 bring, try_one = st.columns(2, gap="large")
 with bring:
-    # of any type: our sentence about a wrong one is clearer, and a forged one would end Streamlit's check in a crash
+    # of any type: our sentence about a wrong one is clearer, and Streamlit's check ends a forged one in a crash
     st.file_uploader("Your file, .npz or .json", key="file", on_change=receive)
 with try_one:
     sample = controls.choice(
