@@ -76,7 +76,9 @@ def heatmap(
         {
             "row": row.ravel(),
             "col": col.ravel(),
-            "fill": np.where(np.isfinite(matrix), matrix / limit, np.sign(matrix)).clip(-1, 1).ravel(),
+            "fill": np.where(np.isfinite(matrix), matrix / limit, np.sign(np.nan_to_num(matrix)))
+            .clip(-1, 1)
+            .ravel(),
             "text": [short(number) for number in matrix.ravel()] if numbers else "",
             "exact": [exact(number) for number in matrix.ravel()],
             "mark": 0 if marks is None else np.asarray(marks).ravel(),
@@ -219,13 +221,13 @@ def _heatmap_spec(num_rows, num_columns, kind, step, titles, colours, banded=(Fa
     )
     palette, domain = (SIGNED_COLOURS, [-1, 1]) if kind == "signed" else (WEIGHT_COLOURS, [0, 1])
     scale = alt.Scale(domain=domain, range=list(palette), interpolate="rgb", clamp=True)
+    # a weight that should not be there keeps its colour under the cross
+    grey = "datum.exact == 'NaN' || datum.masked" + ("" if kind == "signed" else " && !(datum.fill > 0)")
     rect = (
         base.mark_rect(cursor="pointer")
         .properties(name="cells")
         .encode(
-            color=alt.when("datum.masked")
-            .then(alt.value(MASKED))
-            .otherwise(alt.Color("fill:Q", scale=scale, legend=None)),
+            color=alt.when(grey).then(alt.value(MASKED)).otherwise(alt.Color("fill:Q", scale=scale, legend=None)),
             stroke=alt.when("datum.mark == 2").then(alt.value(SELECTED)).otherwise(alt.value(SOURCE)),
             strokeWidth=alt.StrokeWidth(
                 "mark:Q", legend=None, scale=alt.Scale(domain=[0, 1, 2], range=[0, 2, 4])
@@ -239,7 +241,7 @@ def _heatmap_spec(num_rows, num_columns, kind, step, titles, colours, banded=(Fa
     layers = [rect, cross]
     if numbers:
         low, high = white_text(kind)
-        white = f"!datum.masked && (datum.fill < {low} || datum.fill > {high})"
+        white = f"!({grey}) && (datum.fill < {low} || datum.fill > {high})"
         layers.append(
             base.mark_text(fontSize=max(9, round(step * 0.28)), aria=False).encode(
                 text="text:N",

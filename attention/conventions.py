@@ -25,8 +25,8 @@ def code(library, mask):
     mask = np.asarray(mask, dtype=bool)
     if library == "hf":
         return _zero_one(mask)
-    head, inputs, call = CALLS[library]
-    return head.format(inputs=inputs, rows=rows_of(mask)) + call
+    head, imports, inputs, call = CALLS[library]
+    return head.format(imports=imports, inputs=inputs, rows=rows_of(mask)) + call
 
 
 def values():
@@ -64,7 +64,7 @@ def as_padding(mask):
 
 ARRAY = '''\
 # yours: {inputs}
-import numpy as np
+{imports}
 
 rows = """
 {rows}
@@ -73,7 +73,7 @@ mask = np.array([list(row) for row in rows.split()]) == "1"  # True = may attend
 '''
 TENSOR = '''\
 # yours: {inputs}
-import torch
+{imports}
 
 rows = """
 {rows}
@@ -83,20 +83,21 @@ mask = torch.tensor([[may == "1" for may in row] for row in rows.split()])  # Tr
 CALLS = {
     "numpy": (
         ARRAY,
+        "import numpy as np\n\nfrom attention import scaled_dot_product_attention",
         "query, key, value, arrays (…, T, d)",
         """\
-from attention import scaled_dot_product_attention
-
 output, weights = scaled_dot_product_attention(query, key, value, mask)
 """,
     ),
     "torch": (
         TENSOR,
+        "import torch",
         "query, key, value, tensors (…, T, d)",
         "output = torch.nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)\n",
     ),
     "module": (
         TENSOR,
+        "import torch",
         "query, key, value, tensors (T, d); module, a torch.nn.MultiheadAttention",
         """\
 # the module wants the reverse, True = may NOT attend; a row with nothing left becomes NaN
@@ -105,6 +106,7 @@ output, weights = module(query, key, value, attn_mask=~mask)
     ),
     "keras": (
         ARRAY,
+        "import numpy as np",
         "query, key, value, arrays (batch, T, d); layer, a keras.layers.MultiHeadAttention",
         """\
 # value before key; the mask is (batch, T_q, T_k)
@@ -113,16 +115,16 @@ output = layer(query, value, key, attention_mask=mask[None])
     ),
     "jax": (
         ARRAY,
+        "import jax\nimport numpy as np",
         "query, key, value, arrays (batch, T, heads, d): the heads stand after T",
         """\
-import jax
-
 # the mask is (batch, heads, T_q, T_k)
 output = jax.nn.dot_product_attention(query, key, value, mask=mask[None, None])
 """,
     ),
     "additive": (
         TENSOR,
+        "import torch",
         "scores, the scaled scores, a tensor (…, T_q, T_k); value, a tensor (…, T_k, d)",
         """\
 # 0 = may attend, the lowest number of the dtype = may not

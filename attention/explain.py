@@ -242,7 +242,7 @@ def _fold(texts: Sequence[str], terms: Sequence[str], total: str):
     if len(terms) <= TERMS or not Decimal(total).is_finite():
         return list(texts), list(terms)
     kept = TERMS - 2
-    rest = Decimal(total) - sum(map(Decimal, terms[:kept]))
+    rest = (Decimal(total) - sum(map(Decimal, terms[:kept]))).normalize()
     folded = rf"\underbrace{{{_factor(f'{rest:f}')}}}_{{\text{{{len(terms) - kept} more}}}}"
     return [*texts[:kept], folded], [*terms[:kept], f"{rest:f}"]
 

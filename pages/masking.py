@@ -105,28 +105,29 @@ matrices = cells.standard(steps, tokens, mask=mask)
 matrices["unmasked_weights"] = cells.Matrix(
     "Weights without the mask $A^0$", softmax(steps.scaled_scores), names, names, ("T_q", "T_k"), "weights"
 )
-board = cells.Board(matrices, scale=steps.scale, first="weights")
+board = cells.Board(matrices, scale=steps.scale, first="weights", at=(2, 1))
 with picture:
     st.markdown(f"**The mask: {MASKS[kind].lower()}**  \n{mask.sum()} of {mask.size} pairs are left")
-    mask_editor.draw(mask, tokens, key="hand", chooser="mask")
+    mask_editor.draw(mask, tokens, key="hand", chooser="mask", cell=[min(i, T - 1) for i in board.selected[1:]])
 with effect:
     board.show("weights")
 
 
 # --- depth: one part at a time ----------------------------------------------------------------------------
 
-PARTS = {
-    "effect": "Before and after",
-    "order": "Mask first, or softmax first?",
-    "value": "How much is −∞?",
-    "shift": "Shift by one",
-    "slips": "Common slips",
-    "code": "In your library",
-    "two": "Two sequences",
-    "count": "How many pairs?",
+PARTS = {  # name in the list and in the address, and what it is about
+    "effect": ("Before and after", "What the mask does to scores and weights"),
+    "order": ("Order", "Mask first, or softmax first?"),
+    "value": ("Infinity", "How much is −∞?"),
+    "shift": ("Shift by one", "What a position sees, and what it predicts"),
+    "slips": ("Slips", "What goes wrong, and how it looks"),
+    "code": ("Libraries", "The same mask elsewhere"),
+    "two": ("Two sequences", "Who asks, who answers, and where padding belongs"),
+    "count": ("Pairs", "How many pairs are left?"),
 }
-part = controls.choice("Look closer", PARTS, key="part", names=PARTS)
-st.subheader(PARTS[part])
+names_of_parts = {part: name for part, (name, _) in PARTS.items()}
+part = controls.choice("Look closer", PARTS, key="part", names=names_of_parts)
+st.subheader(PARTS[part][1])
 
 
 def weights_of(title, array, rows=names):
@@ -164,11 +165,12 @@ if part == "order":
     order = cells.Board(
         {
             name: weights_of(
-                title, results[name], [f"{sums[name][i]:.2f} = Σ {token}" for i, token in enumerate(names)]
+                title, results[name], [f"Σ {sums[name][i]:.2f} · {token}" for i, token in enumerate(names)]
             )
             for name, (title, _) in pipelines.items()
         }
         | others,
+        at=(2, 1),
         key="o_",
     )
     for name in pipelines:
@@ -244,19 +246,21 @@ if part == "shift":
     answers = [*names[1:], "?"]
     verdicts = pitfalls.shift(shifted)
     said = {"fair": "fair", "answer": "sees its answer", "nothing": "sees nothing"}
-    on_answer = np.append(np.diagonal(attention_steps(query, features, features, shifted).weights, 1), np.nan)
+    on_answer = np.diagonal(attention_steps(query, features, features, shifted).weights, 1)
     arrows = [f"{name} → {answer}" for name, answer in zip(names, answers, strict=True)]
     mask_editor.draw(shifted, tokens, key="shift", rows=arrows, marks=np.eye(T, k=1))
     st.dataframe(
         pd.DataFrame(
             {
+                "position": range(T),
                 "holds": names,
                 "may attend to": [", ".join(np.array(names)[row]) for row in shifted],
                 "predicts": answers,
                 "which is": [said[verdict] for verdict in verdicts],
-                "weight on its answer": on_answer,
+                "weight on its answer": [*map(charts.exact, on_answer), "–"],
             }
-        )
+        ),
+        hide_index=True,
     )
     st.caption(
         ":material/fact_check: The printed lesson calls it cheating if position 2 sees “sat”. It holds “sat”, "
@@ -299,10 +303,11 @@ if part == "slips":
             "masked_scores": scores_of("Masked scores", np.where(mask, scores, -np.inf)),
             "scaled_scores": scores_of("Scaled scores", scores),
         },
+        at=(2, 1),
         key="s_",
     )
     with figures:
-        slips.side_by_side("slip_scores", "slip_weights", "weights")
+        slips.side_by_side("slip_weights", "weights", "slip_scores")
     bad = np.isnan(weights).any(axis=1)
     with st.container(horizontal=True):
         st.metric("Most weight on a hidden key", f"{pitfalls.left_over(weights, mask):.3f}", width="content")
@@ -354,6 +359,7 @@ if part == "two":
         cells.standard(cross, target_tokens, source_tokens, mask=cross_mask),
         scale=cross.scale,
         first="weights",
+        at=(0, 1),
         key="x_",
     )
     with figures:

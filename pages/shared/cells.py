@@ -87,7 +87,7 @@ def standard(steps, tokens, key_tokens=None, *, inputs: Mapping[str, np.ndarray]
 def cell_size(shape):
     """Pixels a side of a cell in a matrix of `shape`: room for its number up to 16, then for colour alone."""
     most = max(shape)
-    size = 44 if most <= 8 else 36 if most <= charts.NUMBERS_UP_TO else max(10, 640 // most)
+    size = 44 if most <= 6 else 38 if most <= 8 else 34 if most <= charts.NUMBERS_UP_TO else max(10, 640 // most)
     return size * 3 // 2 if st.session_state.get("large") else size
 
 
@@ -99,13 +99,14 @@ def numbered(size):
 class Board:
     """The matrices of a page by name; draws them with the selected cell and its sources marked.
 
-    Make it where the pickers and the explanation shall stand, before anything is drawn.
+    Make it where the pickers and the explanation shall stand, before anything is drawn; `first` and `at` are
+    the matrix and the cell that are explained until a reader picks others.
     """
 
-    def __init__(self, matrices: Mapping[str, Matrix], *, scale=None, copies=None, first=None, key=""):
+    def __init__(self, matrices: Mapping[str, Matrix], *, scale=None, copies=None, first=None, at=(0, 0), key=""):
         self.matrices, self.key, self.times = matrices, key, Counter()
         with st.container(border=True, key=f"{key}explanation"):
-            name, row, column = self.selected = self._pick(first or next(iter(matrices)))
+            name, row, column = self.selected = self._pick(first or next(iter(matrices)), *at)
             arrays = {name: matrix.array for name, matrix in matrices.items()}
             self.explanation = explain(arrays, name, row, column, scale=scale, copies=copies)
             self._write(matrices[name], row, column, self.explanation)
@@ -147,7 +148,7 @@ class Board:
                 with st.container(width="content"):
                     self.show(name)
 
-    def _pick(self, first):
+    def _pick(self, first, row, column):
         names = list(self.matrices)
         titles = {name: _plain(self.matrices[name].title) for name in names}
         choose, down, across = st.columns((2, 1, 1))
@@ -159,9 +160,10 @@ class Board:
         matrix = self.matrices[name]
         rows, columns = matrix.array.shape
         with down:
-            row = controls.number("Row", 0, rows - 1, 0, key=f"{self.key}row") if rows > 1 else 0
+            row = controls.number("Row", 0, rows - 1, min(row, rows - 1), key=f"{self.key}row") if rows > 1 else 0
         with across:
-            column = controls.number("Column", 0, columns - 1, 0, key=f"{self.key}col") if columns > 1 else 0
+            last = columns - 1
+            column = controls.number("Column", 0, last, min(column, last), key=f"{self.key}col") if last else 0
         return name, row, column
 
     def _write(self, matrix: Matrix, row, column, explanation: Explanation | None):

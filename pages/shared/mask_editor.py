@@ -29,6 +29,7 @@ def edit(below, *, key):
         "",
         key=key,
         widget=st.text_area,
+        height="content",
         placeholder=write(below),
         help=ALLOWED,
     )
@@ -38,10 +39,11 @@ def edit(below, *, key):
     return mask
 
 
-def draw(mask, tokens, *, key, chooser=None, marks=None, rows=None):
+def draw(mask, tokens, *, key, chooser=None, cell=None, marks=None, rows=None):
     """The picture of `mask`. A click makes it the reader's own, with that cell turned over.
 
-    It then stands under `key`, and the control `chooser`, if there is one and it is not hidden, says "hand".
+    It then stands under `key`, and the control `chooser`, if there is one and it is not hidden, says "hand". A
+    button does the same for `cell` (row, column), without a mouse.
     """
     labels = charts.indexed(tokens)
     chart = charts.mask_picture(
@@ -56,7 +58,16 @@ def draw(mask, tokens, *, key, chooser=None, marks=None, rows=None):
     if chooser is None or controls.hidden(chooser) or controls.hidden(key):
         shell.draw(chart, f"{key}_picture")
     else:
-        cells.clickable(chart, f"{key}_picture", partial(_turn, mask, key, chooser))
+        turn = partial(_turn, mask, key, chooser)
+        cells.clickable(chart, f"{key}_picture", turn)
+        st.button(
+            f"Turn over row {cell[0]}, column {cell[1]}",
+            icon=":material/touch_app:",
+            type="tertiary",
+            key=f"{key}_turn",
+            help="As a click on that cell does: the mask becomes yours. Pick the cell below.",
+            on_click=partial(turn, *cell),
+        )
 
 
 def _turn(mask, key, chooser, row, col):
