@@ -19,7 +19,7 @@ from pages.shared import cells, controls, mask_editor, quiz, shell
 from pages.shared.dimensions import shape
 
 PAGE, PAD = "pages/masking.py", "<pad>"
-MOST_WORDS, MOST_PADDING = 60, 4  # together, what a matrix can be drawn for
+MOST_PADDING = 4
 shell.open_page(PAGE)
 st.markdown(
     "A mask says **who may attend to whom**. A query gives no weight at all to a key that is hidden from it, and "
@@ -29,7 +29,8 @@ st.markdown(
 # --- the words, the mask, the attention -------------------------------------------------------------------
 
 with st.expander("Change the words", icon=":material/edit:", on_change="rerun", key="change"):
-    tokens = controls.words(f"1 to {MOST_WORDS} words", examples.SENTENCE, key="words", most=MOST_WORDS)
+    most = charts.COLOURS_UP_TO
+    tokens = controls.words(f"1 to {most} words", examples.SENTENCE, key="words", most=most)
     st.caption("Scores come from features of the words that were made by hand, or guessed: illustrative.")
 
 MASKS = {
@@ -56,7 +57,8 @@ SAYS = {
 
 def padding(words):
     """The words with padding around them, and who may attend to whom then."""
-    number = controls.number("Padding tokens", 0, MOST_PADDING, 2, key="pads")
+    room = min(MOST_PADDING, charts.COLOURS_UP_TO - len(words))
+    number = controls.number("Padding tokens", 0, room, min(2, room), key="pads")
     where = controls.choice("Padding stands", ("at the end", "at the start"), key="side")
     size = len(words) + number
     kept = np.broadcast_to(padding_mask(len(words), size), (size, size))
@@ -108,7 +110,14 @@ matrices["unmasked_weights"] = cells.Matrix(
 board = cells.Board(matrices, scale=steps.scale, first="weights", at=(2, 1))
 with picture:
     st.markdown(f"**The mask: {MASKS[kind].lower()}**  \n{mask.sum()} of {mask.size} pairs are left")
-    mask_editor.draw(mask, tokens, key="hand", chooser="mask", cell=[min(i, T - 1) for i in board.selected[1:]])
+    mask_editor.draw(
+        mask,
+        tokens,
+        key="hand",
+        chooser="mask",
+        cell=[min(i, T - 1) for i in board.selected[1:]],
+        also={"words": " ".join(tokens)},  # padding that was drawn on becomes words like others
+    )
 with effect:
     board.show("weights")
 
@@ -339,9 +348,10 @@ if part == "two":
         "the source's filling. The rows of the target's filling are computed like any other, and the loss "
         "leaves them out."
     )
+    room = min(MOST_PADDING, charts.COLOURS_UP_TO - T)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         target = controls.words("Target words", "le chat", key="target", most=12, width=300)
-        source_pads = controls.number("Padding in the source", 0, MOST_PADDING, 1, key="pad_k")
+        source_pads = controls.number("Padding in the source", 0, room, min(1, room), key="pad_k")
         target_pads = controls.number("Padding in the target", 0, MOST_PADDING, 1, key="pad_q")
         hides = controls.choice("The mask hides", ("padded keys", "padded queries, by mistake"), key="axis")
         st.toggle("Causal", disabled=True, help="Off: two sequences have no common order, so no future to hide.")

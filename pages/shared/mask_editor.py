@@ -39,11 +39,11 @@ def edit(below, *, key):
     return mask
 
 
-def draw(mask, tokens, *, key, chooser=None, cell=None, marks=None, rows=None):
+def draw(mask, tokens, *, key, chooser=None, cell=None, also=None, marks=None, rows=None):
     """The picture of `mask`. A click makes it the reader's own, with that cell turned over.
 
-    It then stands under `key`, and the control `chooser`, if there is one and it is not hidden, says "hand". A
-    button does the same for `cell` (row, column), without a mouse.
+    It then stands under `key`, and the control `chooser`, if there is one and it is not hidden, says "hand";
+    `also` are controls to set with it. A button does the same for `cell` (row, column), without a mouse.
     """
     labels = charts.indexed(tokens)
     chart = charts.mask_picture(
@@ -58,7 +58,7 @@ def draw(mask, tokens, *, key, chooser=None, cell=None, marks=None, rows=None):
     if chooser is None or controls.hidden(chooser) or controls.hidden(key):
         shell.draw(chart, f"{key}_picture")
     else:
-        turn = partial(_turn, mask, key, chooser)
+        turn = partial(_turn, mask, key, {chooser: "hand"} | (also or {}))
         cells.clickable(chart, f"{key}_picture", turn)
         st.button(
             f"Turn over row {cell[0]}, column {cell[1]}",
@@ -70,12 +70,12 @@ def draw(mask, tokens, *, key, chooser=None, cell=None, marks=None, rows=None):
         )
 
 
-def _turn(mask, key, chooser, row, col):
+def _turn(mask, key, others, row, col):
     """Turn a cell over. After a quick click before this one, the text is newer than the `mask` on the page."""
-    if st.session_state.get(chooser) == "hand":
+    if "hand" in map(st.session_state.get, others):
         mask, _ = read(st.session_state.get(key) or "", mask)
     if row < mask.shape[0] and col < mask.shape[1]:
-        controls.put(**{chooser: "hand", key: write(turned(mask, int(row), int(col)))})
+        controls.put(**others | {key: write(turned(mask, int(row), int(col)))})
 
 
 def turned(mask, row, column):
@@ -99,12 +99,13 @@ def read(written, below):
     size, T = len(rows), len(below)
     if size > MOST:
         return below, f"These are {size} rows, and {MOST} is the most."
-    given = [_bits(row, size) for row in rows]
-    if None in given:
-        return below, f"Row {given.index(None)} is not one of {size} cells, as there are {size} rows."
+    cells_of = next((bits for is_row, bits in NOTATIONS if all(is_row(row, size) for row in rows)), None)
+    if cells_of is None:
+        odd = next(i for i, row in enumerate(rows) if not _is_bits(row, size))
+        return below, f"Row {odd} is not one of {size} cells, as there are {size} rows."
     mask = below.copy()
     if rows:
-        mask[:size, :size] = np.array(given)[:T, :T]
+        mask[:size, :size] = np.array([cells_of(row, size) for row in rows])[:T, :T]
     return mask, ""
 
 
@@ -116,10 +117,15 @@ def _rows(written):
     return [row for row in rows if row]
 
 
-def _bits(row, size):
-    """The cells of a row of a mask of `size`, None if it is none."""
-    if len(row) == size and set(row) <= {"0", "1"}:
-        return [cell == "1" for cell in row]
-    if len(row) == -(-size // 4) and re.fullmatch("[0-9a-fA-F]+", row) and int(row, 16) < 2**size:
-        return [cell == "1" for cell in f"{int(row, 16):0{size}b}"]
-    return None
+def _is_bits(row, size):
+    return len(row) == size and set(row) <= {"0", "1"}
+
+
+def _is_hexadecimal(row, size):
+    return len(row) == -(-size // 4) and re.fullmatch("[0-9a-fA-F]+", row) and int(row, 16) < 2**size
+
+
+NOTATIONS = (
+    (_is_bits, lambda row, size: [cell == "1" for cell in row]),
+    (_is_hexadecimal, lambda row, size: [cell == "1" for cell in f"{int(row, 16):0{size}b}"]),
+)

@@ -95,3 +95,20 @@ def test_amounts_start_at_zero_and_end_at_a_round_number():
     assert chart.data["fill"].tolist() == [0, 0.7]  # 3.5 of 5
     colour = chart.spec["layer"][0]["encoding"]["color"]["scale"]
     assert (colour["domain"], colour["range"]) == ([0, 1], list(charts.WEIGHT_COLOURS))
+
+
+def test_the_picture_of_a_mask():
+    chart = charts.mask_picture(np.array([[True, False], [False, False]]), ["a", "b"], ["x", "y"])
+    assert chart.data["text"].tolist() == ["✓", "", "", ""]
+    assert chart.data["masked"].tolist() == [False, True, True, True]
+    assert chart.data["exact"].tolist()[:2] == ["may attend", "may not attend"]
+    assert chart.alt == "Mask of 2 queries. a may attend to x; b may attend to nothing."
+    cell = next(param for param in chart.spec["params"] if param["name"] == "cell")
+    assert cell["select"]["clear"] is False  # a double click turns a cell over twice, and forgets none
+    heatmap = charts.heatmap(np.eye(2), ["a", "b"], ["x", "y"], "weights")
+    assert next(p for p in heatmap.spec["params"] if p["name"] == "cell")["select"]["clear"] == "dblclick"
+
+
+def test_no_number_has_a_fill_that_can_be_drawn():
+    chart = charts.heatmap([[np.nan, 1]], ["a"], ["b", "c"], "weights")
+    assert chart.data["fill"].tolist() == [0, 1] and chart.data["text"].tolist() == ["NaN", "1.00"]

@@ -119,3 +119,49 @@ def test_renormalised_weights_share_what_was_kept():
     left_out = explain({"weights": weights, "renormalised": kept}, "renormalised", 0, 0)
     assert left_out.formula == ("A'_{0,0} = 0",)
     assert "left out" in left_out.note
+
+
+def masked_too_late():
+    """One row of scores, its weights without a mask, and what is done to them after."""
+    scores = np.log([[0.5, 0.25, 0.25]])
+    return {
+        "scaled_scores": scores,
+        "unmasked_weights": np.array([[0.5, 0.25, 0.25]]),
+        "zeroed": np.array([[0.5, 0.25, 0]]),
+        "renormalised": np.array([[2 / 3, 1 / 3, 0]]),
+        "slip_scores": np.array([[scores[0, 0], scores[0, 1], 0]]),
+        "slip_weights": np.array([[np.nan] * 3]),
+    }
+
+
+def test_weights_without_a_mask_come_from_scaled_scores():
+    explanation = explain(masked_too_late(), "unmasked_weights", 0, 0)
+    assert explanation.sources == (("scaled_scores", 0, None),)
+    assert explanation.formula[-1] == r"= \frac{0.5}{1} = 0.5"
+
+
+def test_zeroed_weights_are_a_product():
+    assert explain(masked_too_late(), "zeroed", 0, 1).formula[0].endswith("= 1 \\cdot 0.25 = 0.25")
+    explanation = explain(masked_too_late(), "zeroed", 0, 2)
+    assert explanation.formula[0].endswith("= 0 \\cdot 0.25 = 0")
+    assert explanation.sources == (("unmasked_weights", 0, 2),)
+
+
+def test_renormalised_weights_come_from_those_without_a_mask():
+    explanation = explain(masked_too_late(), "renormalised", 0, 0)
+    assert explanation.formula[-1] == r"= \frac{0.5}{0.75} = 0.6667"
+    assert explanation.sources == (("unmasked_weights", 0, None),)
+    nothing = masked_too_late() | {"renormalised": np.full((1, 3), np.nan)}
+    assert explain(nothing, "renormalised", 0, 0).formula == (r"{A^0}'_{0,0} = \frac{0}{0}",)
+
+
+def test_a_slip_says_what_it_put_in_place():
+    assert explain(masked_too_late(), "slip_scores", 0, 2).formula == (
+        r"{\tilde S^\times}_{0,2} = 0 \text{ in place of } \hat S_{0,2} = -1.3863",
+    )
+    assert "in place" not in explain(masked_too_late(), "slip_scores", 0, 0).formula[0]
+
+
+def test_no_number_is_said_to_be_none():
+    explanation = explain(masked_too_late(), "slip_weights", 0, 0)
+    assert r"\text{NaN}" in explanation.formula[0] and "no number" in explanation.note
