@@ -82,7 +82,7 @@ SLIPS = {
 
 # What different codes do to a hidden score: name -> function of (scores, mask, dtype).
 RULES = {
-    "−∞, zeros if nothing is left": lambda *row: written(*row[:2], -np.inf, row[2]),
+    "−∞, else zeros": lambda *row: written(*row[:2], -np.inf, row[2]),
     "−∞, plain softmax": lambda *row: written(*row[:2], -np.inf, row[2]),
     "−1e9 written": lambda *row: written(*row[:2], -1e9, row[2]),
     "−1e9 added": lambda *row: added(*row[:2], -1e9, row[2]),

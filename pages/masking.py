@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from attention import Linear, attention_steps, charts, conventions, examples, pairs, pitfalls, softmax
+from attention import Linear, attention_steps, charts, conventions, examples, export, pairs, pitfalls, softmax
 from attention.masks import (
     combine,
     create_causal_mask,
@@ -108,6 +108,7 @@ matrices["unmasked_weights"] = cells.Matrix(
     "Weights without the mask $A^0$", softmax(steps.scaled_scores), names, names, ("T_q", "T_k"), "weights"
 )
 board = cells.Board(matrices, scale=steps.scale, first="weights", at=(2, 1))
+cell = row, column = [min(i, T - 1) for i in board.selected[1:]]
 with picture:
     st.markdown(f"**The mask: {MASKS[kind].lower()}**  \n{mask.sum()} of {mask.size} pairs are left")
     mask_editor.draw(
@@ -115,9 +116,11 @@ with picture:
         tokens,
         key="hand",
         chooser="mask",
-        cell=[min(i, T - 1) for i in board.selected[1:]],
+        cell=cell,
         also={"words": " ".join(tokens)},  # padding that was drawn on becomes words like others
     )
+    may = "may" if mask[row, column] else "may **not**"
+    st.caption(f"{shell.token(names[row])} {may} attend to {shell.token(names[column])}.")
 with effect:
     board.show("weights")
 
@@ -189,21 +192,29 @@ if part == "order":
         title: (
             f"{charts.exact(sums[name].min())} … {charts.exact(sums[name].max())}",
             charts.exact(np.abs(results[name] - results["weights"]).max()),
-            charts.exact(pitfalls.leak(pipeline, scores, mask)),
         )
-        for name, (title, pipeline) in pipelines.items()
+        for name, (title, _) in pipelines.items()
     }
     st.table(
-        pd.DataFrame.from_dict(
-            rows, "index", columns=["rows sum to", "largest difference", "change when hidden scores rise by 1"]
+        pd.DataFrame.from_dict(rows, "index", columns=["rows sum to", "largest difference from masking first"])
+    )
+    leaks = [charts.exact(pitfalls.leak(pipeline, scores, mask)) for _, pipeline in pipelines.values()]
+    lost, broken = (sums["zeroed"] < 1 - 1e-12).sum(), np.isnan(sums["renormalised"]).sum()
+    if mask.all():
+        st.markdown("This mask hides nothing, so the three are the same. Choose another one above.")
+    else:
+        st.markdown(
+            f"**Zeroing** afterwards leaves {lost} of {T} rows with a sum below 1. And it leaks: a row's sum "
+            "tells how large the hidden scores are. Let those rise by 1, and visible weights move by up to "
+            f"{leaks[1]}.  \n**Dividing by the sum** "
+            + (
+                f"leaves {broken} of {T} rows without numbers: what was left of them is 0/0."
+                if broken
+                else "repairs both: what remains of the difference is rounding. Where it fails: raise the hidden "
+                "scores by 800, and the visible weights are too small to be stored."
+            )
+            + f"  \n**Masking the scores** moves by {leaks[0]}: it never looks at a hidden one."
         )
-    )
-    st.markdown(
-        "**Zeroing** afterwards leaves rows that no longer sum to 1, and how much is missing tells how large "
-        "the hidden scores are: that is a leak. **Dividing by the sum** repairs both, but for a row whose "
-        "visible weights were too small to be stored: raise the hidden scores to 800, and what is left is "
-        "0/0, no number. **Masking the scores** never looks at a hidden one."
-    )
 
 if part == "value":
     st.markdown(
@@ -231,7 +242,7 @@ if part == "value":
     )
     with figures:
         board_of_rules.side_by_side("slip_scores", "slip_weights")
-    if left_keys == 3:
+    if left_keys == 3 and dtype == "float64":
         printed = " ".join(f"{number:.2f}" for number in examples.PRINTED_MASKED_ROW)
         right = " ".join(f"{number:.4f}" for number in weights[0])
         st.caption(
@@ -258,6 +269,10 @@ if part == "shift":
     on_answer = np.diagonal(attention_steps(query, features, features, shifted).weights, 1)
     arrows = [f"{name} → {answer}" for name, answer in zip(names, answers, strict=True)]
     mask_editor.draw(shifted, tokens, key="shift", rows=arrows, marks=np.eye(T, k=1))
+    st.markdown(
+        f"{verdicts.count('answer')} of {T} positions see their answer, {verdicts.count('nothing')} see "
+        "nothing at all."
+    )
     st.dataframe(
         pd.DataFrame(
             {
@@ -288,7 +303,8 @@ SLIPS = {
 SLIP_SAYS = {
     "polarity": "The right matrix, read the other way round. PyTorch's function and its module differ in this.",
     "ones": "Adding 1 multiplies a visible key's share by e, and hides nobody.",
-    "zero": "0 is a score like any other: $e^0 = 1$. Where the visible scores are negative, the hidden keys win.",
+    "zero": "0 is a score like any other: $e^0 = 1$. Where the visible scores are negative, the hidden keys win: "
+    "add −3 to every score.",
     "sign": "The hidden keys take everything, as ∞ − ∞: no number, in every row that hides one.",
     "huge64": "Right, as long as a row has a key left. If it has none, −1e10 is in every score, and cancels.",
     "huge32": "Right, as long as a row has a key left. If it has none, −1e10 swallowed all scores: an average.",
@@ -379,6 +395,11 @@ if part == "two":
         f"The output has a row for each **query**: {shape(('T_q', 'd_v'), cross.output.shape)}. "
         f"Of a real target word's weight, up to **{charts.exact(on_padding)}** goes to the source's padding."
     )
+    if target_pads:
+        st.markdown(
+            f"Padding has an output too, the last row: {', '.join(map(charts.exact, cross.output[-1]))}. It is "
+            "computed like any other, and means nothing."
+        )
     try:
         attention_steps(asked, source, source, query_mask)
         st.caption(
@@ -455,5 +476,14 @@ if T > 2:
         f"position {create_causal_mask(T)[1].argmin()}",
         f"It holds {shell.token(tokens[1])} and predicts {shell.token(tokens[2])}, which stands in position 2.",
     )
+
+st.subheader("Take the numbers with you")
+with st.container(horizontal=True):
+    files = {
+        "Mask and matrices, JSON": (partial(export.as_json, tokens, {"mask": mask}, steps, causal=kind == "causal"), "masking.json"),
+        "Weights, CSV": (partial(export.as_csv, steps.weights, names, names), "weights.csv"),
+    }
+    for label, (content, name) in files.items():
+        st.download_button(label, content, name, icon=":material/download:", on_click="ignore", key=f"as_{name}")
 
 shell.close_page(PAGE, attention_steps, softmax, create_causal_mask, pitfalls.masked_first)

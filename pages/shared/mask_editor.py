@@ -35,7 +35,7 @@ def edit(below, *, key):
     )
     mask, problem = read(written, below)
     if problem:
-        st.error(f"{problem} {ALLOWED} Until then the mask below it stands in.")
+        st.error(f"{problem} {ALLOWED} Until then it is left out.")
     return mask
 
 

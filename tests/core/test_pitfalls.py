@@ -130,18 +130,18 @@ SOFT = np.array([E**2, E, 1]) / (E**2 + E + 1)
 @pytest.mark.parametrize(
     ("dtype", "rule", "expected"),
     [
-        ("float64", "−∞, zeros if nothing is left", [0, 0, 0]),
+        ("float64", "−∞, else zeros", [0, 0, 0]),
         ("float64", "−∞, plain softmax", [np.nan] * 3),
         ("float64", "−1e9 written", [1 / 3] * 3),
         ("float64", "−1e9 added", SOFT),
         ("float64", "−1e10 added", SOFT),
         ("float64", "−1e4 added", SOFT),
         ("float64", "−10 added", SOFT),
-        ("float32", "−∞, zeros if nothing is left", [0, 0, 0]),
+        ("float32", "−∞, else zeros", [0, 0, 0]),
         ("float32", "−1e9 written", [1 / 3] * 3),
         ("float32", "−1e9 added", [1 / 3] * 3),  # float32 has steps of 64 there
         ("float32", "−1e4 added", SOFT),
-        ("float16", "−∞, zeros if nothing is left", [0, 0, 0]),
+        ("float16", "−∞, else zeros", [0, 0, 0]),
         ("float16", "−1e9 written", [np.nan] * 3),  # float16 ends at 65504: this is −∞
         ("float16", "−1e9 added", [np.nan] * 3),
         ("float16", "−1e4 added", [1 / 3] * 3),  # float16 has steps of 8 there
@@ -164,7 +164,7 @@ def test_all_rules_but_the_small_one_agree_while_a_key_is_left(dtype):
 
 def test_the_masked_row_of_the_lesson():
     weights = by_rule([True, True, True, False], "float64", (0.5, 0.8, 0.3, 0.9))
-    for rule in ("−∞, zeros if nothing is left", "−∞, plain softmax", "−1e9 written", "−1e9 added"):
+    for rule in ("−∞, else zeros", "−∞, plain softmax", "−1e9 written", "−1e9 added"):
         np.testing.assert_allclose(weights[rule], [0.3156, 0.4260, 0.2584, 0], atol=5e-5)
 
 
