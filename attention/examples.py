@@ -102,7 +102,7 @@ LOOKS_FOR = np.array(
 
 
 def features(tokens):
-    """(seq_len, 5), illustrative: WORD_FEATURES where we made them; for other words a guess from the spelling.
+    """(seq_len, 5), illustrative: WORD_FEATURES where there are some; for other words a guess by spelling.
 
     The guess is a fixed function of the letters, so that a reader's own words differ from each other and stay
     the same from one visit to the next. It says nothing about what the words mean.
