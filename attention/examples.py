@@ -8,10 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 SENTENCE = "The cat sat on the mat"
+PAD = "<pad>"
 LONG_SENTENCE = "The cat that ran across the street was black"
 
 # The weights that the lesson's text gives to "sat" over SENTENCE (illustrative; they sum to 1).
 TEXT_WEIGHTS = (0.05, 0.60, 0.20, 0.10, 0.03, 0.02)
+
+# The values of the same table, as far as it prints them.
+TEXT_VALUES = ((0.1, 0.2), (0.5, 0.8), (0.3, 0.4), (0.2, 0.1), (0.1, 0.2), (0.4, 0.3))
 
 # The one masked row of the text: position 2 of 4, before the mask.
 TEXT_ROW = (0.5, 0.8, 0.3, 0.9)
@@ -108,6 +112,11 @@ def features(tokens):
     the same from one visit to the next. It says nothing about what the words mean.
     """
     return np.array([WORD_FEATURES.get(token.casefold()) or _guess(token.casefold()) for token in tokens])
+
+
+def queries(tokens):
+    """(seq_len, 5), illustrative: the features that each token looks for, by its own features and LOOKS_FOR."""
+    return features(tokens) @ LOOKS_FOR
 
 
 def _guess(token):
