@@ -48,14 +48,17 @@ AXES = {
 }
 
 
-def standard(steps, tokens, key_tokens=None, *, inputs: Mapping[str, np.ndarray] | None = None, mask=None):
+def standard(
+    steps, tokens, key_tokens=None, *, inputs: Mapping[str, np.ndarray] | None = None, mask=None, vectors=()
+):
     """Matrix by name, of one head: `inputs` (X, W_Q, W_K, W_V, if there are projections) and all of `steps`.
 
-    `steps` (AttentionSteps) without leading axes; `mask` (T_q, T_k), True = may attend, crosses cells out.
+    `steps` (AttentionSteps) without leading axes; `mask` (T_q, T_k), True = may attend, crosses cells out;
+    `vectors` are labels for the dimensions of embeddings, queries, keys and values, where they have names.
     """
     queries = charts.indexed(tokens)
     keys = charts.indexed(tokens if key_tokens is None else key_tokens)
-    labels = {"T_q": queries, "T_k": keys, "T": queries}
+    labels = {"T_q": queries, "T_k": keys} | dict.fromkeys(("d_model", "d_k", "d_v") if vectors else (), vectors)
     plan = {
         "X": ("Embeddings $X$", ("T_q", "d_model")),
         "W_Q": ("$W_Q$", ("d_k", "d_model")),

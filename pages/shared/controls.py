@@ -73,17 +73,22 @@ def switch(label, default=False, *, key, **options):
     return _ask(st.toggle, label, key, default, read, value=default, **options)
 
 
-def choice(label, options, *, key, widget=st.segmented_control, names=None, **more):
-    """One of `options` (short words, as the address holds them), the first by default; `names` are for readers.
+def choice(label, options, *, key, widget=st.segmented_control, names=None, default=None, **more):
+    """One of `options`, the first or the `default`; `names` are what readers, and the address, see of them.
 
     With `widget=st.selectbox` for long lists.
     """
     options = list(options)
-    first = {} if widget is st.selectbox else {"default": options[0], "required": True}
+    default = options[0] if default is None else default
+    if key in st.session_state and st.session_state[key] not in options:  # they may depend on another control
+        del st.session_state[key]
+    first = (
+        {"index": options.index(default)} if widget is st.selectbox else {"default": default, "required": True}
+    )
     if names:
         more["format_func"] = lambda option: names[option]
     by_name = {names[option] if names else option: option for option in options}
-    return _ask(widget, label, key, options[0], by_name.get, options=options, **first, **more)
+    return _ask(widget, label, key, default, by_name.get, options=options, **first, **more)
 
 
 def text(label, default, *, key, widget=st.text_input, **options):

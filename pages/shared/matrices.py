@@ -12,7 +12,7 @@ import streamlit as st
 
 from pages.shared import controls
 
-MOST = 8  # rows or columns
+MOST = 16  # rows or columns
 LARGEST = 1000.0  # of a number, either side of 0
 ALLOWED = f"Allowed are numbers from −{LARGEST:g} to {LARGEST:g}, in up to {MOST} rows of up to {MOST} columns."
 
