@@ -59,16 +59,17 @@ def heatmap(
     """A matrix (rows, columns) as coloured cells with their numbers, rows down.
 
     kind "weights" has one scale fixed to [0, 1]; "signed" a symmetric one around 0 that ends at the smallest
-    of LIMITS (or power of ten) holding every number; "amounts", never negative, the same from 0. `titles` and
-    their `colours` are those of the row axis and the column axis. `mask` (True = may attend) crosses out the
-    cells where it is False; `marks` are 1 for a cell that the selected one came from, 2 for the selected one.
-    Cells can be clicked: the point selection "cell" has the fields row and col, and toggles. Raises ValueError
-    for labels that do not match the matrix.
+    of LIMITS (or power of ten) holding every number; "amounts", never negative, the same from 0; "stretched",
+    for weights too small to be seen on [0, 1], goes from 0 to the largest. `titles` and their `colours` are
+    those of the row axis and the column axis. `mask` (True = may attend) crosses out the cells where it is
+    False; `marks` are 1 for a cell that the selected one came from, 2 for the selected one. Cells can be
+    clicked: the point selection "cell" has the fields row and col, and toggles. Raises ValueError for labels
+    that do not match the matrix.
     """
     matrix = np.asarray(matrix, dtype=float)
     if matrix.shape != (len(rows), len(columns)):
         raise ValueError(f"{len(rows)} row and {len(columns)} column labels for a matrix of {matrix.shape}")
-    limit = 1 if kind == "weights" else colour_limit(matrix)
+    limit = {"weights": 1, "stretched": matrix.max(initial=0) or 1}.get(kind) or colour_limit(matrix)
     allowed = np.ones(matrix.shape, bool) if mask is None else np.broadcast_to(mask, matrix.shape)
     row, col = np.indices(matrix.shape)
     numbers = max(matrix.shape) <= NUMBERS_UP_TO

@@ -155,7 +155,12 @@ st.markdown(
     + ("" if word_rows.all() else ", special tokens aside")
     + ". Click a head to see it large."
 )
-layer, head = heads.pick(finding)
+stretch = controls.switch(
+    "Stretch the colours",
+    key="stretch",
+    help="Where all numbers are small: from 0 to the largest drawn, instead of from 0 to 1.",
+)
+layer, head = heads.pick(finding, stretch=stretch)
 with st.expander("The highest scores, and what chance gives", on_change="rerun", key="more_ranking") as box:
     if box.open:
         heads.ranking(finding, weights, version=version)
@@ -220,6 +225,7 @@ drawn = {"T_q": rows, "T_k": columns}
 matrices = {
     name: replace(
         matrix,
+        kind="stretched" if stretch and matrix.kind == "weights" else matrix.kind,
         view=tuple(
             drawn.get(dimension, np.arange(min(size, charts.COLOURS_UP_TO)))
             for dimension, size in zip(matrix.dimensions, matrix.array.shape, strict=True)
@@ -227,6 +233,7 @@ matrices = {
     )
     for name, matrix in matrices.items()
 }
+LITTLE = 0.1
 remaining = measures.hide_keys(matrices["weights"].array, key_kept)[query_kept].sum(axis=1)
 st.markdown(
     f"{query_kept.sum():,} of {T_q:,} queries and {key_kept.sum():,} of {T_k:,} keys. "
@@ -236,7 +243,9 @@ st.markdown(
         else f"Of each row's weight, these keys hold {remaining.min():.3f} to {remaining.max():.3f}, "
         f"{remaining.mean():.3f} on average. "
     )
-    + ("Rows are **renormalised**: divided by their sums." if renormalise else "Rows are **not renormalised**.")
+    + ("Rows are **renormalised**: divided by their sums" if renormalise else "Rows are **not renormalised**")
+    + (", which magnifies what little some gave." if renormalise and remaining.min() < LITTLE else ".")
+    + (" Colours are **stretched**: the darkest is the largest number drawn, not 1." if stretch else "")
 )
 if len(rows) < query_kept.sum() or len(columns) < key_kept.sum():
     st.caption(
@@ -246,15 +255,14 @@ if len(rows) < query_kept.sum() or len(columns) < key_kept.sum():
 figure = st.container()
 board = cells.Board(matrices, scale=steps and steps.scale, first=shown)
 with figure:
-    cell_size = heads.step(max(len(rows), len(columns)))
-    board.show(shown, step=cell_size)
+    board.show(shown)
 sources = dict.fromkeys(name for name, *_ in board.explanation.sources) if board.explanation else {}
 before = [name for name in {board.selected[0]: None} | sources if name != shown]
 if before:
     with st.expander("The matrices that this cell came from", on_change="rerun", key="more_sources") as box:
         if box.open:
             for name in before:
-                board.show(name, step=heads.step(max(map(len, matrices[name].view))))
+                board.show(name)
 
 # --- in numbers -------------------------------------------------------------------------------------------
 

@@ -64,8 +64,11 @@ def score(weights, name, query_tokens, key_tokens, *, version, rows, pair=(0, 0)
     return _score(version, name, rows.tobytes(), pair, weights, query_tokens, key_tokens, rows)
 
 
-def pick(finding):
-    """Draw layers × heads by their scores; returns the (layer, head) that was clicked or picked."""
+def pick(finding, *, stretch=False):
+    """Draw layers × heads by their scores; returns the (layer, head) that was clicked or picked.
+
+    `stretch`: the darkest colour is that of the highest score, not of 1.
+    """
     num_layers, num_heads = finding.scores.shape
     figure = st.container()
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -83,7 +86,7 @@ def pick(finding):
             )
     if num_layers * num_heads > 1:
         with figure:
-            _overview(finding, layer, head)
+            _overview(finding, layer, head, stretch)
     return layer, head
 
 
@@ -147,7 +150,7 @@ def _pair(query_tokens, key_tokens):
     return query, key
 
 
-def _overview(finding, layer, head):
+def _overview(finding, layer, head, stretch):
     """As many layers and heads as can be drawn, with the one picked among them."""
     first = [index // charts.COLOURS_UP_TO * charts.COLOURS_UP_TO for index in (layer, head)]
     part = finding.scores[tuple(slice(start, start + charts.COLOURS_UP_TO) for start in first)]
@@ -162,30 +165,12 @@ def _overview(finding, layer, head):
         part,
         [f"layer {first[0] + i}" for i in range(part.shape[0])],
         [f"head {first[1] + i}" for i in range(part.shape[1])],
-        "amounts" if finding.name == "reach" else "weights",
+        "stretched" if stretch else "amounts" if finding.name == "reach" else "weights",
         titles=("layer", "head"),
         marks=marks,
-        step=step(max(part.shape)),
+        step=cells.cell_size(part.shape),
     )
-    widget = f"heads_{hash(repr(chart.spec)) & 0xFFFFFFFF:x}"
-    shell.draw(chart, widget, on_select=partial(_clicked, widget, part.shape, first))
-
-
-def step(size):
-    """The side of a cell, in pixels, so that a matrix of `size` fits on the page."""
-    large = st.session_state.get("large")
-    if size <= charts.NUMBERS_UP_TO:
-        return 64 if large else 44
-    return max(640 // size, 10) * (2 if large else 1)
-
-
-def _clicked(widget, shape, first):
-    points = {(point["row"], point["col"]) for point in st.session_state[widget].selection.get("cell", [])}
-    before = st.session_state.setdefault("clicked", {})
-    cell = cells.changed_cell(points, before.get(widget, set()), shape)
-    before[widget] = points
-    if cell:
-        _take(first[0] + cell[0], first[1] + cell[1])
+    cells.clickable(chart, "heads", lambda row, col: _take(first[0] + row, first[1] + col))
 
 
 def _take(layer, head):

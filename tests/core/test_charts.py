@@ -90,6 +90,13 @@ def test_bars():
     assert chart.alt == "Bars of weight. a: 0.10; b: 0.90."
 
 
+def test_small_weights_can_be_stretched():
+    weights = [[0.02, 0.0, 0.04]]
+    assert charts.heatmap(weights, ["a"], ["b", "c", "d"], "weights").data["fill"].tolist() == [0.02, 0, 0.04]
+    assert charts.heatmap(weights, ["a"], ["b", "c", "d"], "stretched").data["fill"].tolist() == [0.5, 0, 1]
+    assert charts.heatmap([[0.0]], ["a"], ["b"], "stretched").data["fill"].tolist() == [0]
+
+
 def test_amounts_start_at_zero_and_end_at_a_round_number():
     chart = charts.heatmap([[0, 3.5]], ["a"], ["b", "c"], "amounts")
     assert chart.data["fill"].tolist() == [0, 0.7]  # 3.5 of 5

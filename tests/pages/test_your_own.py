@@ -155,9 +155,7 @@ def test_the_finder_finds_what_is_known(open_page, looks_at, layer, head):
     assert f"Layer {layer}, head {head}" in words(app)
 
 
-@pytest.mark.parametrize(
-    "looks_at", ["all tokens alike (entropy)", "tokens far away (reach)", "a key of your choice"]
-)
+@pytest.mark.parametrize("looks_at", ["all tokens alike (entropy)", "tokens far away (reach)", "a key of your choice"])
 def test_every_measure(open_page, looks_at):
     opened_all(open_page(PATH, sample=SENTENCE, find=looks_at))
 
@@ -195,6 +193,19 @@ def test_left_out_and_renormalised(open_page):
     assert r"\frac{0.2}{0.5} = 0.4" in formulas(app)
     app.toggle(key="renormalise").set_value(False).run()
     healthy(app)
+
+
+def test_colours_can_be_stretched(open_page):
+    app = upload(open_page(PATH, stretch="true", renormalise="true"), npz(weights=np.full((2, 2, 30, 30), 1 / 30)))
+    assert "Colours are **stretched**" in words(opened_all(app))
+
+
+def test_what_renormalising_magnifies_is_said(open_page):
+    app = upload(open_page(PATH, renormalise="true"), npz(weights=np.array([[0.95, 0.05], [0.5, 0.5]])))
+    assert "magnifies" not in words(app)
+    app.multiselect[1].set_value([0]).run()
+    assert "these keys hold 0.050 to 0.500" in words(app)
+    assert "which magnifies what little some gave" in words(app)
 
 
 def test_something_always_stays(open_page):
@@ -256,9 +267,7 @@ def test_long_inputs_are_drawn_in_parts(open_page):
     opened_all(app)
 
 
-@pytest.mark.parametrize(
-    "shape", [(1, 1, 1, 1), (1, 1, 1, 300), (1, 1, 300, 1), (128, 128, 2, 2), (3, 70, 5, 17)]
-)
+@pytest.mark.parametrize("shape", [(1, 1, 1, 1), (1, 1, 1, 300), (1, 1, 300, 1), (128, 128, 2, 2), (3, 70, 5, 17)])
 def test_shapes_at_the_edges(open_page, shape):
     app = upload(open_page(PATH), npz(weights=np.full(shape, 1 / shape[-1])))
     opened_all(app)
@@ -287,9 +296,7 @@ def test_rows_without_any_weight(open_page):
 @pytest.mark.parametrize("token", HOSTILE)
 def test_hostile_tokens_are_shown_as_text(open_page, token):
     tokens = [token[:200], token[:200], "[CLS]"]
-    app = upload(
-        open_page(PATH, plain="true"), json.dumps({"weights": ROWS, "tokens": tokens}).encode(), "a.json"
-    )
+    app = upload(open_page(PATH, plain="true"), json.dumps({"weights": ROWS, "tokens": tokens}).encode(), "a.json")
     opened_all(app)
     for element in [*app.markdown, *app.caption, *app.latex, *app.subheader, *app.warning]:
         outside_of_code = element.value.split("`")[::2]
