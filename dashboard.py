@@ -36,7 +36,7 @@ for section in ("Lessons", "Lab"):
     with st.container(horizontal=True):
         for page in shell.PAGES:
             if page.section == section:
-                with st.container(border=True, width=235):
+                with st.container(border=True, width=195):
                     st.page_link(page.path, label=f"**{page.title}**", icon=page.icon)
                     st.caption(page.about)
 st.caption(

@@ -164,10 +164,10 @@ CONSEQUENCES = {
     "huge": f"The softmax saturates: the largest weight is {changed.weights.max():.6f}, a hard lookup in all but name.",
     "longer": "A score is a dot product, so a key twice as long scores twice as much, whatever it points at. With "
     "identity projections, long vectors are favoured.",
-    "empty": f"The weights stay as they are, yet the output moves by up to {moved:.3f}: a large weight on an empty value "
-    "hands over nothing. A weight alone does not explain an output.",
-    "shuffled": f"The bars move with their words, and the output differs by {charts.exact(moved)}: attention does not "
-    "know the order of its keys. Models add positions to the embeddings.",
+    "empty": f"The weights stay as they are, yet the output moves by up to {moved:.3f}: a large weight on an empty "
+    "value hands over nothing. A weight alone does not explain an output.",
+    "shuffled": f"The bars move with their words, and the output differs by {charts.exact(moved)}: attention does "
+    "not know the order of its keys. Models add positions to the embeddings.",
 }
 st.markdown(CONSEQUENCES[change])
 

@@ -22,9 +22,7 @@ def test_every_step(open_page, step, causal):
 
 
 def test_the_errata_are_lessons(open_page):
-    assert "The printed lesson says 0.65 in row 1, column 2; it is 0.55." in words(
-        open_page(PATH, step="2 Scores")
-    )
+    assert "The printed lesson says 0.65 in row 1, column 2; it is 0.55." in words(open_page(PATH, step="2 Scores"))
     assert "The printed lesson" not in words(open_page(PATH, step="2 Scores", X1="2"))
 
 
