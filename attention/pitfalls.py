@@ -111,7 +111,4 @@ def shift(mask):
     "fair": neither. The last row predicts what is not in the sequence, and cannot see it.
     """
     answer = np.append(np.diagonal(mask, 1), False)
-    return [
-        "answer" if a else "fair" if any_key else "nothing"
-        for a, any_key in zip(answer, mask.any(1), strict=True)
-    ]
+    return ["answer" if a else "fair" if any_key else "nothing" for a, any_key in zip(answer, mask.any(1), strict=True)]

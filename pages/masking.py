@@ -183,8 +183,7 @@ if T > 2:
     )
     quiz.choice(
         "q_answer",
-        "A language model predicts the next token at each position. Which position must position 1 not attend "
-        "to?",
+        "A language model predicts the next token at each position. Which position must position 1 not attend to?",
         ("position 0", "position 1", "position 2"),
         f"position {create_causal_mask(T)[1].argmin()}",
         f"It holds {shell.token(tokens[1])} and predicts {shell.token(tokens[2])}, which stands in position 2.",

@@ -91,9 +91,7 @@ def order(tokens, mask, steps):
         )
         for name, (title, _) in pipelines.items()
     }
-    st.table(
-        pd.DataFrame.from_dict(rows, "index", columns=["rows sum to", "largest difference from masking first"])
-    )
+    st.table(pd.DataFrame.from_dict(rows, "index", columns=["rows sum to", "largest difference from masking first"]))
     leaks = [charts.exact(pitfalls.leak(pipeline, scores, mask)) for _, pipeline in pipelines.values()]
     lost, broken = (sums["zeroed"] < 1 - 1e-12).sum(), np.isnan(sums["renormalised"]).sum()
     if mask.all():

@@ -33,8 +33,7 @@ def shift(tokens, mask, steps):
     arrows = [f"{name} → {answer}" for name, answer in zip(names, answers, strict=True)]
     mask_editor.draw(shifted, tokens, key="shift", rows=arrows, marks=np.eye(T, k=1))
     st.markdown(
-        f"{verdicts.count('answer')} of {T} positions see their answer, {verdicts.count('nothing')} see "
-        "nothing at all."
+        f"{verdicts.count('answer')} of {T} positions see their answer, {verdicts.count('nothing')} see nothing at all."
     )
     st.dataframe(
         pd.DataFrame(
@@ -61,9 +60,7 @@ def libraries(tokens, mask, steps):
     both = pd.DataFrame.from_dict(conventions.values(), "index", columns=["may attend", "may not"])
     both.index = [conventions.LIBRARIES[library] for library in both.index]
     st.table(both.map(lambda value: str(value) if isinstance(value, bool) else charts.exact(value)))
-    library = controls.choice(
-        "The present mask for", conventions.LIBRARIES, key="lib", names=conventions.LIBRARIES
-    )
+    library = controls.choice("The present mask for", conventions.LIBRARIES, key="lib", names=conventions.LIBRARIES)
     st.code(
         conventions.code(library, mask),
         language="python",
@@ -118,8 +115,7 @@ def two_sequences(tokens, mask, steps):
     try:
         attention_steps(asked, source, source, query_mask)
         st.caption(
-            "The target's padding mask happens to fit the source's length: given by mistake, no error would "
-            "warn you."
+            "The target's padding mask happens to fit the source's length: given by mistake, no error would warn you."
         )
     except ValueError as error:
         st.markdown("Given the target's padding mask instead of the source's, the core refuses:")
@@ -140,9 +136,7 @@ def how_many(tokens, mask, steps):
         "packed": (f"{documents} documents", lambda T: documents),
     }
     lengths = 2 ** np.arange(13)
-    series = {
-        title: [pairs.formula(name, T, of(T)) for T in lengths.tolist()] for name, (title, of) in kinds.items()
-    }
+    series = {title: [pairs.formula(name, T, of(T)) for T in lengths.tolist()] for name, (title, of) in kinds.items()}
     shell.draw(charts.lines(lengths, series, titles=("tokens T", "pairs left"), log_x=True, log_y=True), "pairs")
     formulas = {
         title: [pairs.formula(name, length, of(length)), pairs.count(name, length, of(length))]
