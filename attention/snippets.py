@@ -38,3 +38,5 @@ _, weights = layer(x, x, return_attention_scores=True)  # weights, after the sof
 weights = keras.ops.convert_to_numpy(weights[0])
 np.savez_compressed("attention.npz", weights=weights, tokens=np.array(tokens))
 """
+
+LIBRARIES = {"Hugging Face": HUGGING_FACE, "PyTorch": PYTORCH, "Keras": KERAS}

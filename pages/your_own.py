@@ -10,7 +10,7 @@ import streamlit as st
 from attention import attention_steps, charts, export, snippets, uploads
 from attention import heads as measures
 from attention.recordings import SENTENCES, Recording, load_recording, to_json, to_npz
-from pages.shared import cells, controls, heads, quiz, shell
+from pages.shared import cells, controls, heads, parts, quiz, shell
 
 PAGE = "pages/your_own.py"
 shell.open_page(PAGE)
@@ -83,12 +83,7 @@ with st.expander("How to save your own", icon=":material/code:", expanded=record
         f"the same names, and nested lists. Allowed are {st.get_option('server.maxUploadSize')} MB, "
         f"{uploads.MAX_TOKENS:,} tokens, {uploads.MAX_HEADS} layers of {uploads.MAX_HEADS} heads."
     )
-    libraries = {
-        "Hugging Face": snippets.HUGGING_FACE,
-        "PyTorch": snippets.PYTORCH,
-        "Keras": snippets.KERAS,
-    }
-    for tab, code in zip(st.tabs(list(libraries)), libraries.values(), strict=True):
+    for tab, code in zip(st.tabs(list(snippets.LIBRARIES)), snippets.LIBRARIES.values(), strict=True):
         tab.code(code, wrap_lines=True)
 
 if recording is None:
@@ -170,43 +165,14 @@ with st.expander("The highest scores, and what chance gives", on_change="rerun",
 st.subheader(f"Layer {layer}, head {head}")
 
 
-def keep(side, tokens, labels, without_marks):
-    """Boolean (T,): the tokens that the reader leaves in; at least one."""
-    left_out = st.multiselect(
-        f"Leave out {side}", range(len(labels)), format_func=labels.__getitem__, key=f"out_{side}_{version[0]}"
-    )
-    kept = np.array([position not in left_out for position in range(len(labels))])
-    kept &= measures.words(tokens) | (not without_marks)
-    if not kept.any():
-        st.warning(f"No {side} would be left, so all stay: leave at least one in.", icon=":material/info:")
-    return kept if kept.any() else ~kept
-
-
-def part(side, kept, size):
-    """The positions that are drawn: `size` of those kept, from the one that the reader chose."""
-    positions = np.flatnonzero(kept)
-    if len(positions) <= size:
-        return positions
-    start = controls.number(f"First of the {side} drawn, by position", 0, len(kept) - 1, 0, key=f"from_{side}")
-    later = positions[positions >= start]
-    return later[:size] if len(later) else positions[-size:]
-
-
-size = charts.COLOURS_UP_TO
-with st.expander("Leave tokens out, draw a part", icon=":material/filter_alt:", expanded=max(T_q, T_k) > size):
+long = max(T_q, T_k) > charts.COLOURS_UP_TO
+with st.expander("Leave tokens out, draw a part", icon=":material/filter_alt:", expanded=long):
     marked = not all(measures.words(side).all() for side in tokens)
     without_marks = controls.switch("Without special tokens, such as [CLS]", key="plain") if marked else False
     renormalise = controls.switch("Renormalise: let the rest of each row sum to 1 again", key="renormalise")
-    if max(T_q, T_k) > charts.NUMBERS_UP_TO:
-        sizes = (str(charts.COLOURS_UP_TO), "32", str(charts.NUMBERS_UP_TO))
-        size = int(controls.choice("Tokens drawn a side: numbers fit into up to 16", sizes, key="size"))
-    for_queries, for_keys = st.columns(2)
-    with for_queries:
-        query_kept = keep("queries", recording.query_tokens, queries, without_marks)
-        rows = part("queries", query_kept, size)
-    with for_keys:
-        key_kept = keep("keys", recording.key_tokens, keys, without_marks)
-        columns = part("keys", key_kept, size)
+    size = parts.size(max(T_q, T_k))
+    query_kept, rows = parts.choose("queries", tokens[0], version[0], size, without_marks=without_marks)
+    key_kept, columns = parts.choose("keys", tokens[1], version[0], size, without_marks=without_marks)
 
 if recording.query is None:
     steps = None
@@ -221,18 +187,12 @@ if renormalise:
     shown = "renormalised"
     kept_weights = measures.hide_keys(matrices["weights"].array, key_kept, renormalise=True)
     matrices[shown] = replace(matrices["weights"], title="Renormalised weights $A'$", array=kept_weights)
-drawn = {"T_q": rows, "T_k": columns}
-matrices = {
-    name: replace(
-        matrix,
-        kind="stretched" if stretch and matrix.kind == "weights" else matrix.kind,
-        view=tuple(
-            drawn.get(dimension, np.arange(min(size, charts.COLOURS_UP_TO)))
-            for dimension, size in zip(matrix.dimensions, matrix.array.shape, strict=True)
-        ),
-    )
-    for name, matrix in matrices.items()
-}
+matrices = {name: parts.shown(matrix, {"T_q": rows, "T_k": columns}) for name, matrix in matrices.items()}
+if stretch:
+    matrices = {
+        name: replace(matrix, kind="stretched") if matrix.kind == "weights" else matrix
+        for name, matrix in matrices.items()
+    }
 LITTLE = 0.1
 remaining = measures.hide_keys(matrices["weights"].array, key_kept)[query_kept].sum(axis=1)
 st.markdown(
@@ -277,9 +237,7 @@ with st.expander(
             value = recording.value[layer, head]
             received["‖v‖"] = measures.value_norms(value)
             received["mean weight × ‖v‖"] = measures.norm_weights(A, value)[query_kept].mean(axis=0)
-            st.markdown(
-                "A key that gets much weight adds little if its value is short: weight × ‖v‖ is what arrives."
-            )
+            st.markdown("A key that gets much weight adds little if its value is short: weight × ‖v‖ is what arrives.")
         st.dataframe(pd.DataFrame(received)[key_kept].round(4), hide_index=True, width="content")
 
 # --- predict, then reveal ---------------------------------------------------------------------------------
