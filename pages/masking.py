@@ -20,7 +20,8 @@ PAGE = "pages/masking.py"
 shell.open_page(PAGE)
 st.markdown(
     "A mask says **who may attend to whom**. A query gives no weight at all to a key that is hidden from it, and "
-    "shares all of it among the others."
+    "shares all of it among the others. **Click** a cell of the mask to turn it over, or a weight to see where it "
+    "came from."
 )
 
 # --- the words, the mask, the attention -------------------------------------------------------------------
@@ -95,7 +96,6 @@ st.caption(SAYS[kind])
 features = examples.features(tokens)
 steps = attention_steps(examples.queries(tokens), features, features, mask)
 
-
 with st.container(horizontal=True):
     picture, effect = st.container(width="content"), st.container(width="content")
 names = charts.indexed(tokens)
@@ -106,7 +106,11 @@ matrices["unmasked_weights"] = cells.Matrix(
 board = cells.Board(matrices, scale=steps.scale, first="weights", at=(2, 1))
 cell = row, column = [min(i, T - 1) for i in board.selected[1:]]
 with picture:
-    st.markdown(f"**The mask: {MASKS[kind].lower()}**  \n{mask.sum()} of {mask.size} pairs are left")
+    may = "may" if mask[row, column] else "may **not**"
+    st.markdown(
+        f"**The mask: {MASKS[kind].lower()}**, {mask.sum()} of {mask.size} pairs are left  \n"
+        f"{shell.token(names[row])} {may} attend to {shell.token(names[column])}"
+    )
     mask_editor.draw(
         mask,
         tokens,
@@ -115,8 +119,6 @@ with picture:
         cell=cell,
         also={"words": " ".join(tokens)},  # padding that was drawn on becomes words like others
     )
-    may = "may" if mask[row, column] else "may **not**"
-    st.caption(f"{shell.token(names[row])} {may} attend to {shell.token(names[column])}.")
 with effect:
     board.show("weights")
 

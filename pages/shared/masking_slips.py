@@ -114,8 +114,8 @@ def order(tokens, mask, steps):
 def infinity(tokens, mask, steps):
     """The printed lesson's row under each rule for hidden scores, down to a row with nothing left."""
     st.markdown(
-        "Codes hide a score by −∞, or by a number that is large enough, as they hope. Here is one row of "
-        "scores, that of the printed lesson, under each rule; let **nothing** be left, and they part."
+        "Code hides a score by −∞, or by a number that its author hopes is large enough. Here is one row of scores, "
+        "that of the printed lesson, under each rule. Let **nothing** be left, and they part."
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         left_keys = controls.slider("Keys that are left", 0, 4, 3, key="keys", width=300)

@@ -40,10 +40,10 @@ def shift(tokens, mask, steps):
             {
                 "position": range(T),
                 "holds": names,
-                "may attend to": [", ".join(np.array(names)[row]) for row in shifted],
                 "predicts": answers,
                 "which is": [said[verdict] for verdict in verdicts],
                 "weight on its answer": [*map(charts.exact, on_answer), "–"],
+                "may attend to": [", ".join(np.array(names)[row]) for row in shifted],
             }
         ),
         hide_index=True,
@@ -107,7 +107,7 @@ def two_sequences(tokens, mask, steps):
         f"The output has a row for each **query**: {shape(('T_q', 'd_v'), cross.output.shape)}. "
         f"Of a real target word's weight, up to **{charts.exact(on_padding)}** goes to the source's padding."
     )
-    if target_pads:
+    if target_pads and hides == "padded keys":
         st.markdown(
             f"Padding has an output too, the last row: {', '.join(map(charts.exact, cross.output[-1]))}. It is "
             "computed like any other, and means nothing."
