@@ -1,116 +1,117 @@
-"""What attention takes, checked once: a plain sentence with the argument's name and the shapes, or arrays."""
+"""What attention takes, checked once: it comes out ready to compute with, or is refused in a plain sentence."""
+
+from functools import reduce
 
 import numpy as np
 
-from attention.masks import sliding_window_mask
+from attention.masks import create_causal_mask, sliding_window_mask
 
 
-def promote(array, name="scores"):
-    """The pair (array, dtype): floating, float16 as float32 to be computed with; dtype is the result's.
+def promote(name, array):
+    """The pair of `array` to compute with, float16 as float32 and integers as float64, and the result's dtype.
 
-    Integers and booleans become float64. Raises ValueError for anything else but floating numbers.
+    Raises ValueError, with the argument's name, for what is not made of real numbers.
     """
     array = np.asarray(array)
-    if array.dtype.kind in "biu":
-        return array.astype(np.float64), np.dtype(np.float64)
-    if array.dtype.kind != "f":
+    if array.dtype.kind not in "fiub":
         raise ValueError(f"{name} must hold real numbers, not {array.dtype}.")
-    return (array.astype(np.float32) if array.dtype == np.float16 else array), array.dtype
+    dtype = array.dtype if array.dtype.kind == "f" else np.dtype(np.float64)
+    return array.astype(np.promote_types(dtype, np.float32), copy=False), dtype
 
 
 def prepare(query, key, value, mask, scale, causal, window):
-    """query, key, value as arrays of one floating dtype to compute in, with grouped heads repeated; allowed
-    (boolean) and bias (floating), each None or broadcasting to the scores; scale; the dtype of the result."""
-    query, key, value = map(np.asarray, (query, key, value))
-    dtype = _check_numbers(query, key, value)
-    _check_shapes(query, key, value)
-    key, value = _per_query_head(query, key, "key"), _per_query_head(query, value, "value")
-    shape = _scores_shape(query, key, value)
-    allowed, bias = _split(mask, shape)
-    if causal or window is not None:
-        left, right = _window(window, causal)
-        band = sliding_window_mask(*shape[-2:-1], left, right, shape[-1])
-        allowed = band if allowed is None else allowed & band
-    compute = np.promote_types(dtype, np.float32)
-    query, key, value = (array.astype(compute, copy=False) for array in (query, key, value))
-    if bias is not None:
-        with np.errstate(over="ignore"):  # what lies below the dtype's lowest is -inf
-            bias = bias.astype(compute, copy=False)
-    return query, key, value, allowed, bias, query.shape[-1] ** -0.5 if scale is None else float(scale), dtype
+    """What `scaled_dot_product_attention` takes, as (query, key, value, (allowed, bias), scale, shape, dtype).
+
+    query, key and value are of one floating dtype to compute in, a key or value head repeated for each query
+    head that shares it. allowed is boolean and bias floating, each None or broadcasting to the scores' shape,
+    (…, T_q, T_k). dtype is the result's.
+    """
+    query, key, value, dtype = _promote_alike(np.asarray(query), np.asarray(key), np.asarray(value))
+    q, k, v = query.shape, key.shape, value.shape
+    _check_shapes(q, k, v)
+    lead = q[:-2]
+    if not lead == k[:-2] == v[:-2]:
+        key, value = _per_query_head(query, "key", key), _per_query_head(query, "value", value)
+        lead = _leading_axes(q, key.shape, value.shape)
+    shape = (*lead, q[-2], k[-2])
+    masks = _masks(mask, shape, query.dtype, causal, window)
+    return query, key, value, masks, q[-1] ** -0.5 if scale is None else float(scale), shape, dtype
 
 
-def _check_numbers(query, key, value):
-    for name, array in (("query", query), ("key", key), ("value", value)):
-        if array.dtype.kind not in "fiub":
-            raise ValueError(f"{name} must hold real numbers, not {array.dtype}.")
-    dtype = np.result_type(query.dtype, key.dtype, value.dtype)
-    return dtype if dtype.kind == "f" else np.dtype(np.float64)
+def _promote_alike(query, key, value):
+    if query.dtype == key.dtype == value.dtype and query.dtype.char in "fd":  # nothing to do, and quickly
+        return query, key, value, query.dtype
+    (query, dtype_q), (key, dtype_k), (value, dtype_v) = (
+        promote(*argument) for argument in (("query", query), ("key", key), ("value", value))
+    )
+    alike = np.result_type(query, key, value)
+    arrays = (array.astype(alike, copy=False) for array in (query, key, value))
+    return *arrays, np.result_type(dtype_q, dtype_k, dtype_v)
+
+
+def _leading_axes(query, key, value):
+    try:
+        return np.broadcast_shapes(query[:-2], key[:-2], value[:-2])
+    except ValueError:
+        raise ValueError(
+            f"query {query}, key {key} and value {value} do not broadcast in their leading axes."
+        ) from None
 
 
 def _check_shapes(query, key, value):
-    for name, array, axes in (
-        ("query", query, "T_q, d_k"),
-        ("key", key, "T_k, d_k"),
-        ("value", value, "T_k, d_v"),
-    ):
-        if array.ndim < 2:
-            raise ValueError(f"{name} has shape {array.shape}: it needs at least two axes, (…, {axes}).")
-        if 0 in array.shape[-2:]:
-            raise ValueError(
-                f"{name} has shape {array.shape}: (…, {axes}) must hold at least one token and number."
-            )
-    if query.shape[-1] != key.shape[-1]:
-        raise ValueError(f"query {query.shape} and key {key.shape} must agree in their last axis, d_k.")
-    if key.shape[-2] != value.shape[-2]:
-        raise ValueError(
-            f"key {key.shape} and value {value.shape} must agree in the axis before the last, T_k."
-        )
+    for name, shape in (("query", query), ("key", key), ("value", value)):
+        if len(shape) < 2 or 0 in shape[-2:]:
+            raise ValueError(f"{name} has shape {shape}: it must be (…, tokens, features), with one of each at least.")
+    if query[-1] != key[-1]:
+        raise ValueError(f"query {query} and key {key} must be equally long in their last axis, d_k.")
+    if key[-2] != value[-2]:
+        raise ValueError(f"key {key} and value {value} must have the same number of tokens, T_k, in axis -2.")
 
 
-def _per_query_head(query, array, name):
-    """Query head h uses head h // (query heads / key heads) (Shazeer 2019; Ainslie et al. 2023)."""
-    if query.ndim < 3 or array.ndim < 3:
+def _per_query_head(query, name, array):
+    """The array with each head as often as query heads share it: it then has the query's heads, or broadcasts."""
+    if query.ndim < 3 or array.ndim < 3 or 1 in (query.shape[-3], array.shape[-3]):
         return array
-    heads, groups = query.shape[-3], array.shape[-3]
-    if groups in (1, heads) or heads == 1:
-        return array
-    if groups == 0 or heads % groups:
+    heads, shared = query.shape[-3], array.shape[-3]
+    if shared == 0 or heads % shared:
         raise ValueError(
-            f"query {query.shape} and {name} {array.shape}: axis -3 ({heads} heads) is no multiple of {groups}."
+            f"query {query.shape} and {name} {array.shape} do not fit in axis -3: "
+            f"{shared} {name} heads do not divide {heads} query heads."
         )
-    return np.repeat(array, heads // groups, axis=-3)
+    return array if heads == shared else np.repeat(array, heads // shared, axis=-3)
 
 
-def _scores_shape(query, key, value):
-    if query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
-        return (*query.shape[:-1], key.shape[-2])
-    try:
-        lead = np.broadcast_shapes(query.shape[:-2], key.shape[:-2], value.shape[:-2])
-    except ValueError:
-        raise ValueError(
-            f"query {query.shape}, key {key.shape} and value {value.shape} do not broadcast in their leading axes."
-        ) from None
-    return (*lead, query.shape[-2], key.shape[-2])
+def _masks(mask, shape, dtype, causal, window):
+    allowed, bias = [], None
+    if mask is not None:
+        mask = _check_mask(np.asarray(mask), shape)
+        if mask.dtype == bool:
+            allowed.append(mask)
+        else:
+            bias = mask.astype(dtype, copy=False)
+    if causal:
+        allowed.append(create_causal_mask(*shape[-2:]))
+    if window is not None:
+        allowed.append(sliding_window_mask(shape[-2], *_pair(window), seq_len_k=shape[-1]))
+    return (reduce(np.logical_and, allowed) if allowed else None), bias
 
 
-def _split(mask, shape):
-    if mask is None:
-        return None, None
-    mask = np.asarray(mask)
+def _check_mask(mask, shape):
     if mask.dtype.kind not in "bf":
         raise ValueError(
-            f"mask has dtype {mask.dtype}: it must be boolean (True = may attend) or a floating bias on the scaled scores."
+            f"mask {mask.shape} has dtype {mask.dtype}: it must be boolean, True = may attend, or floating, to be "
+            "added to the scaled scores."
         )
-    try:
-        np.broadcast_to(mask, shape)
-    except ValueError:
-        raise ValueError(f"mask {mask.shape} does not broadcast to (…, T_q, T_k) = {shape}.") from None
-    return (mask, None) if mask.dtype == bool else (None, mask)
+    if mask.ndim > len(shape) or any(
+        size not in (1, whole) for size, whole in zip(reversed(mask.shape), reversed(shape), strict=False)
+    ):
+        raise ValueError(f"mask {mask.shape} does not broadcast to the scores, (…, T_q, T_k) = {shape}.")
+    return mask
 
 
-def _window(window, causal):
+def _pair(window):
     try:
-        left, right = (None, None) if window is None else window
+        left, right = window
     except (TypeError, ValueError):
         raise ValueError(f"window must be a pair (left, right), not {window!r}.") from None
-    return left, 0 if causal and right in (None, -1) else min(right, 0) if causal else right
+    return left, right
