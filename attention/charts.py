@@ -108,11 +108,7 @@ def mask_picture(mask, rows, columns, **look):
         data["text"] = np.where(mask.ravel(), "✓", "")
     seen = [", ".join(column for column, may in zip(columns, row, strict=True) if may) for row in mask[:8]]
     words = "; ".join(f"{name} may attend to {keys or 'nothing'}" for name, keys in zip(rows, seen, strict=False))
-    params = [
-        {**p, "select": {**p["select"], "clear": False}} if p["name"] == "cell" else p
-        for p in chart.spec["params"]
-    ]
-    return Chart(data, {**chart.spec, "params": params}, f"Mask of {len(rows)} queries. {words}.")
+    return Chart(data, chart.spec, f"Mask of {len(rows)} queries. {words}.")
 
 
 def panels(matrices, names, rows, columns, *, marked=None, per_line=4, cell=16):
@@ -202,8 +198,8 @@ def _with(spec, **values):
 @lru_cache(maxsize=512)
 def _heatmap_spec(num_rows, num_columns, kind, step, titles, colours, banded=(False, False)):
     numbers = max(num_rows, num_columns) <= NUMBERS_UP_TO
-    cell = alt.selection_point(
-        name="cell", fields=["row", "col"], on="click", clear="dblclick", toggle="true", empty=False
+    cell = alt.selection_point(  # a double click must not clear it: that would take back clicks on other cells
+        name="cell", fields=["row", "col"], on="click", clear=False, toggle="true", empty=False
     )
     gaps = alt.Scale(paddingInner=0.06, paddingOuter=0.03)
     base = alt.Chart(alt.NamedData("cells")).encode(
@@ -310,7 +306,7 @@ def _panels_spec(number, num_rows, num_columns, per_line, cell):
     scales = [alt.Scale(domain=ends, nice=False) for ends in ([0, per_line * wide], [lines * high, 0])]
     left, top = f"datum.panel % {per_line} * {wide}", f"floor(datum.panel / {per_line}) * {high} + {20 / cell}"
     picked = alt.selection_point(
-        name="panel", fields=["panel"], on="click", clear="dblclick", toggle="true", empty=False
+        name="panel", fields=["panel"], on="click", clear=False, toggle="true", empty=False
     )
     base = alt.Chart(alt.NamedData("panels"))
 

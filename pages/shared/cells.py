@@ -48,9 +48,7 @@ AXES = {
 }
 
 
-def standard(
-    steps, tokens, key_tokens=None, *, inputs: Mapping[str, np.ndarray] | None = None, mask=None, vectors=()
-):
+def standard(steps, tokens, key_tokens=None, *, inputs: Mapping[str, np.ndarray] | None = None, mask=None, vectors=()):
     """Matrix by name, of one head: `inputs` (X, W_Q, W_K, W_V, if there are projections) and all of `steps`.
 
     `steps` (AttentionSteps) without leading axes; `mask` (T_q, T_k), True = may attend, crosses cells out;
@@ -78,8 +76,7 @@ def standard(
     for name, array in arrays.items():
         title, dimensions = plan[name]
         rows, columns = (
-            labels.get(dimension) or numbered(size)
-            for dimension, size in zip(dimensions, array.shape, strict=True)
+            labels.get(dimension) or numbered(size) for dimension, size in zip(dimensions, array.shape, strict=True)
         )
         crossed = mask if name in ("masked_scores", "weights") else None
         kind = "weights" if name == "weights" else "signed"
@@ -157,9 +154,7 @@ class Board:
         choose, down, across = st.columns((2, 1, 1))
         with choose:
             names.insert(0, names.pop(names.index(first)))
-            name = controls.choice(
-                "Explain a cell of", names, key=f"{self.key}cell", widget=st.selectbox, names=titles
-            )
+            name = controls.choice("Explain a cell of", names, key=f"{self.key}cell", widget=st.selectbox, names=titles)
         matrix = self.matrices[name]
         rows, columns = matrix.array.shape
         with down:
@@ -208,11 +203,12 @@ def _draw_clickable(chart, widget, clicked):
 
 def _point_clicked(widget, then):
     selections = st.session_state[widget].selection.values()
-    points = {tuple(sorted(point.items())) for selection in selections for point in selection}
+    points = [tuple(sorted(point.items())) for selection in selections for point in selection]
     before = st.session_state.setdefault("clicked", {})
-    changed = points ^ before.get(widget, set())
+    known = before.get(widget, [])
     before[widget] = points
-    for point in changed:  # clicks in quick succession arrive together
+    # clicks in quick succession arrive together: those that went, and those that came, in their order
+    for point in [*(p for p in known if p not in points), *(p for p in points if p not in known)]:
         then(**dict(point))
 
 
@@ -223,6 +219,4 @@ def changed_cell(points, before, shape):
 
 def _plain(title):
     """A title of Markdown with formulas as plain text, for a list."""
-    return (
-        title.replace("$", "").replace(r"\hat ", "scaled ").replace(r"\tilde ", "masked ").replace(r"^\top", "ᵀ")
-    )
+    return title.replace("$", "").replace(r"\hat ", "scaled ").replace(r"\tilde ", "masked ").replace(r"^\top", "ᵀ")

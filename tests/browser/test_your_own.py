@@ -87,3 +87,18 @@ def test_a_bad_file_is_refused_in_words_and_nobody_else_sees_a_good_one(visit):
     settle(other)
     assert "Layer 0, head 0" not in main(other)
     assert other.locator('[data-testid="stException"]').count() == 0
+
+
+def test_quick_and_double_clicks_on_heads(visit):
+    """The last click counts. A double click is two, and never picks a third head."""
+    page = visit("your_own?sample=The+cat+sat+on+the+mat")
+    heads = page.locator('[data-testid="stVegaLiteChart"]').nth(0).locator("svg .mark-rect path")
+    boxes = [heads.nth(index).bounding_box() for index in (5, 17, 30, 44, 70)]
+    for box in boxes:
+        page.mouse.click(box["x"] + 9, box["y"] + 9)
+    page.get_by_role("heading", name="Layer 5, head 10").wait_for(timeout=5_000)
+    settle(page)
+    page.mouse.dblclick(boxes[2]["x"] + 9, boxes[2]["y"] + 9)
+    page.wait_for_timeout(1000)
+    settle(page)
+    assert any(page.get_by_role("heading", name=name).is_visible() for name in ("Layer 2, head 6", "Layer 5, head 10"))
