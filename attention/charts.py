@@ -77,9 +77,7 @@ def heatmap(
         {
             "row": row.ravel(),
             "col": col.ravel(),
-            "fill": np.where(np.isfinite(matrix), matrix / limit, np.sign(np.nan_to_num(matrix)))
-            .clip(-1, 1)
-            .ravel(),
+            "fill": np.where(np.isfinite(matrix), matrix / limit, np.sign(np.nan_to_num(matrix))).clip(-1, 1).ravel(),
             "text": [short(number) for number in matrix.ravel()] if numbers else "",
             "exact": [exact(number) for number in matrix.ravel()],
             "mark": 0 if marks is None else np.asarray(marks).ravel(),
@@ -90,9 +88,7 @@ def heatmap(
         if band is not None:
             data[f"{name}_band"] = np.asarray(band)[index.ravel()]
     spec = _heatmap_spec(*matrix.shape, kind, step, titles, colours, tuple(band is not None for band in bands))
-    return Chart(
-        data, _with(spec, row_labels=list(rows), col_labels=list(columns)), describe(matrix, rows, columns)
-    )
+    return Chart(data, _with(spec, row_labels=list(rows), col_labels=list(columns)), describe(matrix, rows, columns))
 
 
 def mask_picture(mask, rows, columns, **look):
@@ -226,9 +222,7 @@ def _heatmap_spec(num_rows, num_columns, kind, step, titles, colours, banded=(Fa
         .encode(
             color=alt.when(grey).then(alt.value(MASKED)).otherwise(alt.Color("fill:Q", scale=scale, legend=None)),
             stroke=alt.when("datum.mark == 2").then(alt.value(SELECTED)).otherwise(alt.value(SOURCE)),
-            strokeWidth=alt.StrokeWidth(
-                "mark:Q", legend=None, scale=alt.Scale(domain=[0, 1, 2], range=[0, 2, 4])
-            ),
+            strokeWidth=alt.StrokeWidth("mark:Q", legend=None, scale=alt.Scale(domain=[0, 1, 2], range=[0, 2, 4])),
         )
     )
     diagonals = "M-1,-1L1,1M-1,1L1,-1"
@@ -246,9 +240,7 @@ def _heatmap_spec(num_rows, num_columns, kind, step, titles, colours, banded=(Fa
             )
         )
     layers += [mark for axis, shown in enumerate(banded) if shown for mark in _strip(base, axis)]
-    named = alt.layer(*layers).transform_calculate(
-        row_name="row_labels[datum.row]", col_name="col_labels[datum.col]"
-    )
+    named = alt.layer(*layers).transform_calculate(row_name="row_labels[datum.row]", col_name="col_labels[datum.col]")
     if any(banded):
         named = named.resolve_scale(color="independent")
     return _compiled(
@@ -305,9 +297,7 @@ def _panels_spec(number, num_rows, num_columns, per_line, cell):
     lines = -(-number // per_line)
     scales = [alt.Scale(domain=ends, nice=False) for ends in ([0, per_line * wide], [lines * high, 0])]
     left, top = f"datum.panel % {per_line} * {wide}", f"floor(datum.panel / {per_line}) * {high} + {20 / cell}"
-    picked = alt.selection_point(
-        name="panel", fields=["panel"], on="click", clear=False, toggle="true", empty=False
-    )
+    picked = alt.selection_point(name="panel", fields=["panel"], on="click", clear=False, toggle="true", empty=False)
     base = alt.Chart(alt.NamedData("panels"))
 
     def box(x, y, width, height):
@@ -398,8 +388,7 @@ def white_text(kind):
     """(low, high): white numbers are easier to read than black on fills below `low` and above `high`."""
     fills = np.linspace(-1, 1, 401) if kind == "signed" else np.linspace(0, 1, 201)
     dark = [
-        contrast("#ffffff", cell_colour(fill, kind)) > contrast("#000000", cell_colour(fill, kind))
-        for fill in fills
+        contrast("#ffffff", cell_colour(fill, kind)) > contrast("#000000", cell_colour(fill, kind)) for fill in fills
     ]
     middle = fills[~np.array(dark)]
     return round(float(middle.min()) - 0.005, 4), round(float(middle.max()) + 0.005, 4)

@@ -49,9 +49,7 @@ class Linear:
         """(…, in_features) -> (…, out_features). Raises ValueError for another last axis."""
         x = np.asarray(x)
         if x.ndim == 0 or x.shape[-1] != self.in_features:
-            raise ValueError(
-                f"x has shape {x.shape}: its last axis must be {self.in_features} (in_features)."
-            )
+            raise ValueError(f"x has shape {x.shape}: its last axis must be {self.in_features} (in_features).")
         y = x @ self.weight.T
         return y if self.bias is None else y + self.bias
 
@@ -101,9 +99,7 @@ class MultiHeadAttention:
         num_kv_heads = num_heads if num_kv_heads is None else num_kv_heads
         _check_heads(num_heads, num_kv_heads)
         if embedding_dimension % num_heads:
-            raise ValueError(
-                f"embedding_dimension {embedding_dimension} does not divide into num_heads {num_heads}."
-            )
+            raise ValueError(f"embedding_dimension {embedding_dimension} does not divide into num_heads {num_heads}.")
         rng = np.random.default_rng(rng)
         kv_dimension = embedding_dimension // num_heads * num_kv_heads
         self.num_heads, self.num_kv_heads = num_heads, num_kv_heads
@@ -113,9 +109,7 @@ class MultiHeadAttention:
         self.output_projection = Linear(embedding_dimension, embedding_dimension, bias, rng)
 
     @classmethod
-    def from_arrays(
-        cls, num_heads, W_Q, W_K, W_V, W_O, b_Q=None, b_K=None, b_V=None, b_O=None, num_kv_heads=None
-    ):
+    def from_arrays(cls, num_heads, W_Q, W_K, W_V, W_O, b_Q=None, b_K=None, b_V=None, b_O=None, num_kv_heads=None):
         """A layer with given weights, stored (out, in), and biases, if any."""
         layer = cls.__new__(cls)
         layer.num_heads, layer.num_kv_heads = num_heads, num_heads if num_kv_heads is None else num_kv_heads

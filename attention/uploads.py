@@ -71,9 +71,7 @@ def _read_npz(data):
     except UploadError:
         raise
     except Exception as error:  # damage makes zipfile and NumPy raise nearly anything
-        raise UploadError(
-            "This is no .npz file, or it is damaged or cut short: save it with np.savez."
-        ) from error
+        raise UploadError("This is no .npz file, or it is damaged or cut short: save it with np.savez.") from error
 
 
 def _read_member(archive, member, name):
@@ -113,9 +111,7 @@ def _read_json(data):
     except RecursionError as error:
         raise UploadError("The JSON is nested too deeply: weights are at most 4 lists deep.") from error
     except json.JSONDecodeError as error:
-        raise UploadError(
-            f"This is not JSON, or cut short, at line {error.lineno}, column {error.colno}."
-        ) from error
+        raise UploadError(f"This is not JSON, or cut short, at line {error.lineno}, column {error.colno}.") from error
     except ValueError as error:  # not UTF-8, or a number of more digits than Python reads
         raise UploadError("The file must be UTF-8 text with ordinary numbers in it.") from error
     if not isinstance(content, dict):
@@ -240,9 +236,7 @@ def _check_projections(query, key, value):
 
 def _check_bytes(numbers):
     if numbers * np.float32().itemsize > MAX_BYTES:
-        raise UploadError(
-            f"These are {numbers:,} numbers: at most {MAX_BYTES // 4:,} are allowed. Save fewer layers."
-        )
+        raise UploadError(f"These are {numbers:,} numbers: at most {MAX_BYTES // 4:,} are allowed. Save fewer layers.")
 
 
 def _side_tokens(content, side, T):
@@ -259,9 +253,7 @@ def _side_tokens(content, side, T):
     if max(map(len, tokens)) > MAX_TOKEN_LENGTH:
         raise UploadError(f"A {side} token is too long: at most {MAX_TOKEN_LENGTH} characters are allowed.")
     if any("\ud800" <= character <= "\udfff" for character in "".join(tokens)):
-        raise UploadError(
-            f"A {side} token holds half a character, a lone surrogate: only whole ones are allowed."
-        )
+        raise UploadError(f"A {side} token holds half a character, a lone surrogate: only whole ones are allowed.")
     return tuple(tokens)
 
 

@@ -37,9 +37,7 @@ def with_weights(weights, value):
 
 def permutation_gap(steps, order):
     """How much the outputs of reordered tokens differ, at most, from reordered outputs: rounding, no more."""
-    moved, _ = scaled_dot_product_attention(
-        steps.query[order], steps.key[order], steps.value[order], scale=steps.scale
-    )
+    moved, _ = scaled_dot_product_attention(steps.query[order], steps.key[order], steps.value[order], scale=steps.scale)
     still, _ = scaled_dot_product_attention(steps.query, steps.key, steps.value, scale=steps.scale)
     return float(np.abs(moved - still[order]).max())
 

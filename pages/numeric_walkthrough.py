@@ -158,9 +158,7 @@ with figures:
         check_print("scaled_scores")
     if at("mask"):
         st.subheader("4 · Mask")
-        st.latex(
-            r"\tilde S_{i,j} = \hat S_{i,j} \text{ where } i \text{ may attend to } j, \text{ else } -\infty"
-        )
+        st.latex(r"\tilde S_{i,j} = \hat S_{i,j} \text{ where } i \text{ may attend to } j, \text{ else } -\infty")
         st.markdown(
             "The mask works on **scores**, before the softmax: $e^{-\\infty} = 0$, so a masked key gets no "
             "weight and the others share all of it."
@@ -186,9 +184,7 @@ with figures:
         for name, values in sums.items():
             st.markdown(f"Sums of the {name}: " + ", ".join(f"{value:.3f}" for value in values))
         if axis == "columns":
-            st.caption(
-                "So each key would share itself out among the queries, and a query may get nothing at all."
-            )
+            st.caption("So each key would share itself out among the queries, and a query may get nothing at all.")
     if at("output"):
         st.subheader("6 · Mix the values")
         st.latex(rf"O = A V, \qquad O_{{i,c}} = \sum_{{t=1}}^{{{symbol('T_k')}}} A_{{i,t}} V_{{t,c}}")
@@ -230,16 +226,9 @@ quiz.number(
 if len(tokens) > 1:
     other = "none" if scaling != "none" else "sqrt"
     here, there = (
-        heads.entropy(work_through(**inputs, scaling=rule, causal=causal).weights).mean()
-        for rule in (scaling, other)
+        heads.entropy(work_through(**inputs, scaling=rule, causal=causal).weights).mean() for rule in (scaling, other)
     )
-    change = (
-        "stay as even"
-        if np.isclose(here, there)
-        else "become more peaked"
-        if there < here
-        else "become more even"
-    )
+    change = "stay as even" if np.isclose(here, there) else "become more peaked" if there < here else "become more even"
     quiz.choice(
         "q_scale",
         f"Scale by “{scalings[other]}” instead of “{scalings[scaling]}”. On average, the rows of weights …",

@@ -32,9 +32,7 @@ def _come_back(left, page):
     page left and found again, as by the browser's Back, neither must be seen.
     """
     memory = st.session_state.setdefault("memory", {})
-    memory[left] = {
-        key: value for key, (_, _, _, value) in st.session_state["controls"].items() if value is not None
-    }
+    memory[left] = {key: value for key, (_, _, _, value) in st.session_state["controls"].items() if value is not None}
     addresses = st.session_state.setdefault("addresses", {})
     addresses[left] = _address(st.session_state["controls"])
     for key in memory[left].keys() - {"large"}:
@@ -82,9 +80,7 @@ def choice(label, options, *, key, widget=st.segmented_control, names=None, defa
     default = options[0] if default is None else default
     if key in st.session_state and st.session_state[key] not in options:  # they may depend on another control
         del st.session_state[key]
-    first = (
-        {"index": options.index(default)} if widget is st.selectbox else {"default": default, "required": True}
-    )
+    first = {"index": options.index(default)} if widget is st.selectbox else {"default": default, "required": True}
     if names:
         more["format_func"] = lambda option: names[option]
     by_name = {names[option] if names else option: option for option in options}

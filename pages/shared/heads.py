@@ -43,9 +43,7 @@ def find(weights, query_tokens, key_tokens, *, version, rows=None):
     kept for it until the session ends. Queries where `rows` (T_q,) is False do not count; one must remain.
     """
     names = PATTERNS | SPREADS
-    name = controls.choice(
-        "Which heads look at …", names, key="find", widget=st.selectbox, names=names, width=400
-    )
+    name = controls.choice("Which heads look at …", names, key="find", widget=st.selectbox, names=names, width=400)
     pair = _pair(query_tokens, key_tokens) if name == "pair" else (0, 0)
     rows = np.ones(len(query_tokens), dtype=bool) if rows is None else rows
     if name == "pair":
@@ -74,8 +72,7 @@ def pick(finding, *, stretch=False):
     with st.container(horizontal=True, vertical_alignment="bottom"):
         picks = (("Layer", num_layers, "layer"), ("Head", num_heads, "head"))
         layer, head = (
-            controls.number(label, 0, size - 1, 0, key=key, width=120) if size > 1 else 0
-            for label, size, key in picks
+            controls.number(label, 0, size - 1, 0, key=key, width=120) if size > 1 else 0 for label, size, key in picks
         )
         best = heads.rank_heads(finding.scores)[0]
         if num_layers * num_heads > 1 and not (controls.hidden("layer") or controls.hidden("head")):

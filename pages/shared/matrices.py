@@ -42,9 +42,7 @@ def edit(label, preset, rows, columns, *, key, seen=True):
             _table(label, matrix, rows, columns, key, preset)
     if written and not controls.hidden(key):
         reset = partial(st.session_state.update, {key: ""})
-        more.button(
-            "Reset to the preset", icon=":material/undo:", key=f"{key}_reset", type="tertiary", on_click=reset
-        )
+        more.button("Reset to the preset", icon=":material/undo:", key=f"{key}_reset", type="tertiary", on_click=reset)
     if problem:
         st.error(f"${label}$: {problem} The preset stands in until then.")
     return matrix

@@ -53,9 +53,7 @@ def open_page(path):
                 st.caption(section)
             st.page_link(entry.path, label=entry.title, icon=entry.icon)
         st.divider()
-        controls.switch(
-            "Large figures", key="large", help="For a projector. Enlarge the text with the browser's zoom."
-        )
+        controls.switch("Large figures", key="large", help="For a projector. Enlarge the text with the browser's zoom.")
     st.title(page.title)
 
 
@@ -82,9 +80,7 @@ def close_page(path, *code):
 
 def draw(chart, key, *, on_select="ignore"):
     """Show a `charts.Chart` (data, spec, alt) at its own size."""
-    return st.vega_lite_chart(
-        chart.data, chart.spec, key=key, alt=chart.alt, width="content", on_select=on_select
-    )
+    return st.vega_lite_chart(chart.data, chart.spec, key=key, alt=chart.alt, width="content", on_select=on_select)
 
 
 def token(text):

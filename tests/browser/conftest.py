@@ -84,9 +84,7 @@ def visit(browser, server):
         page = context.new_page()
         page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: errors.append(str(error)))
-        page.on(
-            "response", lambda reply: errors.append(f"{reply.status} {reply.url}") if reply.status >= 400 else 0
-        )
+        page.on("response", lambda reply: errors.append(f"{reply.status} {reply.url}") if reply.status >= 400 else 0)
         page.on("request", lambda request: errors.append(request.url) if _foreign(request.url) else None)
         page.goto(f"{address}/{path}")
         settle(page)
@@ -106,14 +104,19 @@ def settle(page):
     page.wait_for_timeout(250)
 
 
-def click_cell(page, chart, index):
+def click_cell(page, chart, index, times=1):
     """Click the cell number `index`, row by row, of the chart number `chart` of the page."""
+    x, y = middle_of_cell(page, chart, index)
+    page.mouse.click(x, y, click_count=times)
+    page.wait_for_timeout(300)
+    settle(page)
+
+
+def middle_of_cell(page, chart, index):
     cells = page.locator('[data-testid="stVegaLiteChart"]').nth(chart).locator("svg .mark-rect path")
     cells.nth(index).scroll_into_view_if_needed()
     box = cells.nth(index).bounding_box()
-    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    page.wait_for_timeout(300)
-    settle(page)
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
 def _foreign(url):

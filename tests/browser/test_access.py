@@ -2,9 +2,7 @@
 
 import pytest
 
-axe = pytest.importorskip(
-    "axe_playwright_python.sync_playwright", reason="needs the package axe-playwright-python"
-)
+axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs the package axe-playwright-python")
 PAGES = ("", "intuition", "numeric_walkthrough", "masking", "multi_head", "scaling", "learning", "your_own")
 # A formula that is wider than its place: Streamlit's element, which Chromium itself makes reachable by keyboard.
 STREAMLITS_OWN = {"scrollable-region-focusable"}
@@ -31,9 +29,7 @@ def test_the_keyboard_gets_from_the_sidebar_to_the_cell(visit):
     seen = set()
     for _ in range(60):
         page.keyboard.press("Tab")
-        seen.add(
-            page.evaluate("document.activeElement.getAttribute('aria-label') || document.activeElement.innerText")
-        )
+        seen.add(page.evaluate("document.activeElement.getAttribute('aria-label') || document.activeElement.innerText"))
     text = " | ".join(str(name) for name in seen)
     for part in ("Intuition", "Causal mask", "Next", "Row", "Column"):
         assert part in text

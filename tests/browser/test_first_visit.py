@@ -16,9 +16,7 @@ def fresh_server():
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_first_request_is_a_deep_link(fresh_server, visit, scheme):
-    page = visit(
-        "numeric_walkthrough?step=5+Softmax&row=1&causal=true", address=fresh_server, color_scheme=scheme
-    )
+    page = visit("numeric_walkthrough?step=5+Softmax&row=1&causal=true", address=fresh_server, color_scheme=scheme)
     assert page.get_by_role("dialog").count() == 0
     assert page.get_by_role("heading", name="Numeric walkthrough").is_visible()
     assert page.get_by_role("heading", name="5 · Softmax").is_visible()

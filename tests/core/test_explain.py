@@ -16,9 +16,7 @@ from attention.worked import work_through
 def matrices(inputs, **options):
     steps = work_through(*inputs, **options)
     names = ("query", "key", "value", "scores", "scaled_scores", "masked_scores", "weights", "output")
-    return dict(zip(("X", "W_Q", "W_K", "W_V"), inputs, strict=True)) | {
-        n: getattr(steps, n) for n in names
-    }, steps
+    return dict(zip(("X", "W_Q", "W_K", "W_V"), inputs, strict=True)) | {n: getattr(steps, n) for n in names}, steps
 
 
 TEXT, STEPS = matrices(examples.preset("text", 3, 4, 4, 4))

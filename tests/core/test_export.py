@@ -28,9 +28,7 @@ def test_the_script_prints_the_same_numbers(tmp_path, causal):
     for block in printed.strip().split("\n\n"):
         name, _, matrix = block.partition(" ")
         rows = matrix.split("\n", 1)[1].replace("[", "").replace("]", "").splitlines()
-        np.testing.assert_allclose(
-            [[float(x) for x in row.split()] for row in rows], getattr(steps, name), atol=6e-7
-        )
+        np.testing.assert_allclose([[float(x) for x in row.split()] for row in rows], getattr(steps, name), atol=6e-7)
     assert printed.count("\n\n") == len(export.STEPS)
 
 

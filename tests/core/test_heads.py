@@ -154,9 +154,7 @@ def test_dropping_tokens_with_and_without_renormalising():
     np.testing.assert_allclose(heads.drop_tokens(WEIGHTS, keep, keep), [[0.25, 0.25], [0.4, 0]])
     np.testing.assert_allclose(heads.drop_tokens(WEIGHTS, keep, keep, renormalise=True), [[0.5, 0.5], [1, 0]])
     first, second = np.array([True]), np.array([False, True])
-    np.testing.assert_array_equal(
-        heads.drop_tokens(np.array([[1.0, 0.0]]), first, second, renormalise=True), [[0]]
-    )
+    np.testing.assert_array_equal(heads.drop_tokens(np.array([[1.0, 0.0]]), first, second, renormalise=True), [[0]])
 
 
 def test_words_are_what_is_not_a_models_mark():

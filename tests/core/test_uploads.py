@@ -132,11 +132,7 @@ def test_entries_that_nothing_reads_are_ignored_with_a_warning():
     assert recording.query is None
     (warning,) = recording.warnings
     assert warning.startswith("Ignored: 3 of the 4 entries")
-    assert (
-        read_upload("a.json", b'{"weights": [[1]], "note": {"a": [null]}}')
-        .warnings[0]
-        .startswith("Ignored: 1 of")
-    )
+    assert read_upload("a.json", b'{"weights": [[1]], "note": {"a": [null]}}').warnings[0].startswith("Ignored: 1 of")
 
 
 @pytest.mark.parametrize("write, name", [(to_npz, "a.npz"), (to_json, "a.json")])
@@ -295,9 +291,7 @@ def test_queries_keys_and_values_share_one_limit():
     """32 MB each, and 64 MB for all of them."""
     wide = {name: np.zeros((128, 128, 2, 256), dtype=np.float32) for name in ("query", "key", "value")}
     assert_refused("a.npz", npz(**wide), "unpacks to more than the 64 MB")
-    half = {
-        name: array.astype(np.float16) for name, array in wide.items()
-    }  # unpacked, but twice as much once read
+    half = {name: array.astype(np.float16) for name, array in wide.items()}  # unpacked, but twice as much once read
     assert_refused("a.npz", npz(**half), "at most 16,777,216 are allowed")
     third = {name: array[..., :170] for name, array in half.items()}
     assert read_upload("a.npz", npz(**third)).shape == (128, 128, 2, 2)
