@@ -124,7 +124,7 @@ def panels(matrices, names, rows, columns, *, marked=None, per_line=4, cell=16):
         }
     )
     spec = _panels_spec(*matrices.shape, min(per_line, len(matrices)), cell)
-    words = f"{len(matrices)} small matrices of weights: {', '.join(names[:12])}."
+    words = f"Panels of {len(matrices)} matrices of weights: {', '.join(names[:12])}."
     return Chart(data, _with(spec, names=list(names), row_labels=list(rows), col_labels=list(columns)), words)
 
 
@@ -147,7 +147,7 @@ def lines(x, series, *, titles=("", ""), log_x=False, log_y=False, height=260):
     data = pd.DataFrame({"x": np.tile(x, len(names)), "y": y, "series": np.repeat(names, len(x))})
     ends = "; ".join(f"{name}: from {short(series[name][0])} to {short(series[name][-1])}" for name in names)
     spec = _lines_spec(tuple(names), titles, log_x, log_y, height)
-    return Chart(data[np.isfinite(y)], spec, f"{titles[1]} against {titles[0]}. {ends}.")
+    return Chart(data[np.isfinite(y)], spec, f"Lines of {titles[1]} against {titles[0]}. {ends}.")
 
 
 def colour_limit(matrix):
@@ -211,6 +211,7 @@ def _heatmap_spec(num_rows, num_columns, kind, step, titles, colours, banded=(Fa
             alt.Tooltip("col_name:N", title=titles[1] or "column"),
             alt.Tooltip("exact:N", title="value"),
         ],
+        description=alt.Description("said:N"),
     )
     palette, domain = (SIGNED_COLOURS, [-1, 1]) if kind == "signed" else (WEIGHT_COLOURS, [0, 1])
     scale = alt.Scale(domain=domain, range=list(palette), interpolate="rgb", clamp=True)
@@ -240,7 +241,11 @@ def _heatmap_spec(num_rows, num_columns, kind, step, titles, colours, banded=(Fa
             )
         )
     layers += [mark for axis, shown in enumerate(banded) if shown for mark in _strip(base, axis)]
-    named = alt.layer(*layers).transform_calculate(row_name="row_labels[datum.row]", col_name="col_labels[datum.col]")
+    named = alt.layer(*layers).transform_calculate(
+        row_name="row_labels[datum.row]",
+        col_name="col_labels[datum.col]",
+        said="datum.row_name + ', ' + datum.col_name + ': ' + datum.exact",
+    )
     if any(banded):
         named = named.resolve_scale(color="independent")
     return _compiled(
@@ -278,16 +283,20 @@ def _ink(colour):
 
 @lru_cache(maxsize=128)
 def _bars_spec(number, title, low, high, height):
+    step = 44 if number <= 8 else 26  # 16 bars fit beside the sidebar on a narrow screen
     base = alt.Chart(alt.NamedData("bars")).encode(
-        x=alt.X("position:O", title=None, axis=_label_axis("labels", "", 44, labelAngle=-35)),
+        x=alt.X("position:O", title=None, axis=_label_axis("labels", "", step, labelAngle=-35)),
         y=alt.Y("value:Q", title=title or None, scale=alt.Scale(domain=[low, high], clamp=True)),
     )
     bar = base.mark_bar(color=CATEGORIES[0]).encode(
-        tooltip=[alt.Tooltip("name:N", title="token"), alt.Tooltip("value:Q", format=".4f")]
+        tooltip=[alt.Tooltip("name:N", title="token"), alt.Tooltip("value:Q", format=".4f")],
+        description=alt.Description("said:N"),
     )
     text = base.mark_text(dy=-8, aria=False).encode(text="text:N")
-    named = alt.layer(bar, text).transform_calculate(name="labels[datum.position]")
-    sized = named.properties(width=alt.Step(44), height=height, autosize="pad")
+    named = alt.layer(bar, text).transform_calculate(
+        name="labels[datum.position]", said="labels[datum.position] + ': ' + datum.text"
+    )
+    sized = named.properties(width=alt.Step(step), height=height, autosize="pad")
     return _compiled(sized.add_params(alt.param(name="labels", value=[])))
 
 
@@ -309,6 +318,7 @@ def _panels_spec(number, num_rows, num_columns, per_line, cell):
             name="names[datum.panel]",
             row_name="row_labels[datum.row]",
             col_name="col_labels[datum.col]",
+            said="datum.name + ': ' + datum.row_name + ', ' + datum.col_name + ': ' + format(datum.fill, '.4f')",
         ).encode(x=alt.X("left:Q", scale=scales[0], axis=None), y=alt.Y("top:Q", scale=scales[1], axis=None))
 
     rect = (
@@ -328,6 +338,7 @@ def _panels_spec(number, num_rows, num_columns, per_line, cell):
                 alt.Tooltip("col_name:N", title="key"),
                 alt.Tooltip("fill:Q", title="weight", format=".4f"),
             ],
+            description=alt.Description("said:N"),
         )
     )
     one = box(0, 0, num_columns - 0.06, num_rows - 0.06).transform_filter("datum.row == 0 && datum.col == 0")

@@ -151,13 +151,11 @@ st.header("What if …")
 change = controls.choice("What if …", lookup.WHAT_IFS, key="if", names=lookup.WHAT_IFS, label_visibility="collapsed")
 changed = lookup.soft_lookup(*lookup.what_if(change, query, key, value), sharpness)
 order = labels[::-1] if change == "shuffled" else labels
-now, then = st.columns(2)
-with now:
-    st.markdown("Now")
-    shell.draw(charts.bars(steps.weights[0], labels, title="weight", height=120), "now_bars")
-with then:
-    st.markdown("Then")
-    shell.draw(charts.bars(changed.weights[0], order, title="weight", height=120), "then_bars")
+with st.container(horizontal=True):
+    for name, weights, words in (("Now", steps.weights[0], labels), ("Then", changed.weights[0], order)):
+        with st.container(width="content"):
+            st.markdown(name)
+            shell.draw(charts.bars(weights, words, title="weight", height=120), f"{name}_bars")
 moved = float(np.abs(changed.output - steps.output).max())
 CONSEQUENCES = {
     "equal": f"Every word gets 1/{len(tokens)}: the output is the plain average of all values.",
