@@ -3,10 +3,12 @@
 Vaswani et al. 2017, section 3.2.2. The layers here are small and random, to be looked at; they were not trained.
 """
 
+from dataclasses import fields
 from typing import NamedTuple
 
 import numpy as np
 
+from attention.core import AttentionSteps
 from attention.multi_head import MultiHeadAttention, split_heads
 
 
@@ -49,7 +51,8 @@ def merge_source(head_dim):
 def viewed_heads(x, num_heads):
     """(…, T, num_heads · head_dim) -> (…, num_heads, T, head_dim) *without* swapping axes: a common mistake.
 
-    The shape is right, so no library complains; the numbers of several tokens stand in one row.
+    The shape is right, so no library complains, but a head now gets all the slices of a few tokens instead of
+    one slice of all tokens: see `viewed_tokens`.
     """
     *lead, T, width = x.shape
     return x.reshape(*lead, num_heads, T, width // num_heads)
@@ -60,10 +63,17 @@ def viewed_source(head, T, num_heads, head_dim):
     return lambda row, column: divmod((head * T + row) * head_dim + column, num_heads * head_dim)
 
 
-def tokens_in_rows(T, num_heads, head_dim, head):
-    """For each row of `head` of `viewed_heads`, the indices of the tokens whose numbers stand in it."""
-    token = np.repeat(np.arange(T), num_heads * head_dim).reshape(T, -1)
-    return [np.unique(row).tolist() for row in viewed_heads(token, num_heads)[head]]
+def viewed_tokens(T, num_heads):
+    """(num_heads, T): the index of the token whose numbers stand in each row of `viewed_heads`."""
+    return np.arange(num_heads * T).reshape(num_heads, T) // num_heads
+
+
+def one_head(steps, *index):
+    """The AttentionSteps of one head: `index` is (head,), or (sequence, head) where there is a batch axis."""
+    arrays = {field.name: getattr(steps, field.name) for field in fields(steps)}
+    return AttentionSteps(
+        **{name: a[index] if isinstance(a, np.ndarray) and a.ndim else a for name, a in arrays.items()}
+    )
 
 
 # --- what each head adds ----------------------------------------------------------------------------------
