@@ -26,7 +26,7 @@ def padding_mask(lengths, seq_len):
     """
     T_k, _ = _lengths(seq_len)
     lengths = np.asarray(lengths)
-    if lengths.dtype.kind not in "iu" or lengths.size and not (0 <= lengths.min() and lengths.max() <= T_k):
+    if lengths.dtype.kind not in "iu" or ((lengths < 0) | (lengths > T_k)).any():
         raise ValueError(f"lengths must be whole numbers in 0…{T_k} (seq_len), not {lengths.tolist()}.")
     return np.arange(T_k) < lengths[..., None, None]
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attention.core import AttentionSteps, attention_steps, scaled_dot_product_attention
+from attention.core import AttentionSteps, attention_steps
 
 
 class Linear:
-    """x @ W.T + b, with `weight` W (out_features, in_features), as PyTorch stores it, and `bias` (out_features) or None.
+    """x @ W.T + b: `weight` W (out_features, in_features), as PyTorch stores it, `bias` (out_features) or None.
 
     Starts at random: uniform in ±√(6 / (in + out)) (Glorot and Bengio 2010, equation 16), the bias at 0. `rng` is a
     NumPy Generator or a seed.
