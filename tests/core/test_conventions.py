@@ -20,11 +20,6 @@ MASKS = {
 }
 
 
-@pytest.fixture
-def torch():
-    return pytest.importorskip("torch", reason="tests/requirements-reference.txt has it")
-
-
 def inputs(mask, seed=0):
     rng = np.random.default_rng(seed)
     T_q, T_k = mask.shape

@@ -408,8 +408,7 @@ def test_the_hugging_face_snippet_still_saves_it(tmp_path):
     np.testing.assert_allclose(again.weights, kept.weights, rtol=0, atol=1e-5)
 
 
-def test_the_hugging_face_snippet_on_a_stand_in(tmp_path, monkeypatch):
-    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+def test_the_hugging_face_snippet_on_a_stand_in(torch, tmp_path, monkeypatch):
     given = {"input_ids": torch.tensor([[3, 1, 2]])}
     attentions = tuple(torch.rand(1, 2, 3, 3, dtype=torch.bfloat16).softmax(-1) for _ in range(4))
 
@@ -445,8 +444,7 @@ def test_the_hugging_face_snippet_on_a_stand_in(tmp_path, monkeypatch):
         np.testing.assert_array_equal(recording.weights[layer], attentions[layer][0].float().numpy())
 
 
-def test_the_pytorch_snippet(tmp_path, monkeypatch):
-    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+def test_the_pytorch_snippet(torch, tmp_path, monkeypatch):
     torch.manual_seed(0)
     module = torch.nn.MultiheadAttention(12, 3, dropout=0.5, batch_first=True)
     x = torch.randn(2, 4, 12)

@@ -65,8 +65,7 @@ def scores_of(tokens):
 
 
 @pytest.mark.parametrize("name", MASKS)
-def test_the_weights_of_each_mask_are_those_of_pytorch(open_page, name):
-    torch = pytest.importorskip("torch", reason="tests/requirements-reference.txt has it")
+def test_the_weights_of_each_mask_are_those_of_pytorch(torch, open_page, name):
     address, may = MASKS[name]
     app = open_page(PATH, **address)
     healthy(app)
