@@ -15,12 +15,14 @@ import pandas as pd
 # One colour language. Weights: white to dark blue on [0, 1]. Scores and vectors: purple below 0, green above.
 WEIGHT_COLOURS = ("#f7fbff", "#9ecae1", "#2171b5", "#08306b")
 SIGNED_COLOURS = ("#40004b", "#9970ab", "#f7f7f7", "#5aae61", "#00441b")
+INK, INK_ON_DARK = "#31333f", "#fafafa"  # of text beside a mark, where nothing but the page is behind it
 MASKED, CROSS = "#d3d3d3", "#555555"
 SELECTED, SOURCE = "#d55e00", "#e69f00"  # vermillion and orange of Okabe & Ito's colour-blind-safe set
 CATEGORIES = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#8c6bb1", "#7f7f7f")
 
 NUMBERS_UP_TO = 16  # tokens a side: beyond this a cell is too small for its number
 COLOURS_UP_TO = 64  # beyond this a matrix is not drawn
+BINS = 41  # of a histogram: odd, so that 0 stands in the middle of a bar
 LIMITS = (
     1,
     2,
@@ -137,7 +139,20 @@ def bars(values, labels, *, title="", limit=1.0, height=160):
     return Chart(data, _with(spec, labels=list(labels)), f"Bars of {title or 'values'}. {words}.")
 
 
-def lines(x, series, *, titles=("", ""), log_x=False, log_y=False, height=260):
+def histogram(samples, limit, *, title="", height=240):
+    """How often numbers fall into each of BINS equal parts of [-limit, limit]: a bar for each, of all 100 %.
+
+    What lies outside is counted in the last bar of its side.
+    """
+    samples = np.asarray(samples, dtype=float)
+    counts, edges = np.histogram(np.clip(samples, -limit, limit), bins=BINS, range=(-limit, limit))
+    data = pd.DataFrame({"left": edges[:-1], "right": edges[1:], "share": counts / len(samples)})
+    words = f"Mean {short(samples.mean())}, standard deviation {short(samples.std())}"
+    words += f", from {short(samples.min())} to {short(samples.max())}."
+    return Chart(data, _histogram_spec(title, height), f"Histogram of {len(samples)} numbers: {title}. {words}")
+
+
+def lines(x, series, *, titles=("", ""), log_x=False, log_y=False, height=340):
     """One line for each entry of `series`, name -> numbers over `x`, told apart by colour, dash and legend.
 
     `titles` are those of the x and the y axis. Numbers that are not finite are left out.
@@ -148,6 +163,11 @@ def lines(x, series, *, titles=("", ""), log_x=False, log_y=False, height=260):
     ends = "; ".join(f"{name}: from {short(series[name][0])} to {short(series[name][-1])}" for name in names)
     spec = _lines_spec(tuple(names), titles, log_x, log_y, height)
     return Chart(data[np.isfinite(y)], spec, f"Lines of {titles[1]} against {titles[0]}. {ends}.")
+
+
+def on_dark(chart):
+    """The chart with its text as light as a dark page needs it."""
+    return chart._replace(spec=_with(chart.spec, ink=INK_ON_DARK))
 
 
 def colour_limit(matrix):
@@ -187,7 +207,7 @@ def indexed(tokens):
 
 def _with(spec, **values):
     """The description with the values of its parameters replaced; the cached one stays as it is."""
-    params = [{**p, "value": values[p["name"]]} if p["name"] in values else p for p in spec["params"]]
+    params = [{**p, "value": values[p["name"]]} if p["name"] in values else p for p in spec.get("params", ())]
     return {**spec, "params": params}
 
 
@@ -283,7 +303,7 @@ def _ink(colour):
 
 @lru_cache(maxsize=128)
 def _bars_spec(number, title, low, high, height):
-    step = 44 if number <= 8 else 26  # 16 bars fit beside the sidebar on a narrow screen
+    step = 44 if number <= 6 else 26  # 16 bars fit beside the sidebar on a narrow screen
     base = alt.Chart(alt.NamedData("bars")).encode(
         x=alt.X("position:O", title=None, axis=_label_axis("labels", "", step, labelAngle=-35)),
         y=alt.Y("value:Q", title=title or None, scale=alt.Scale(domain=[low, high], clamp=True)),
@@ -292,12 +312,31 @@ def _bars_spec(number, title, low, high, height):
         tooltip=[alt.Tooltip("name:N", title="token"), alt.Tooltip("value:Q", format=".4f")],
         description=alt.Description("said:N"),
     )
-    text = base.mark_text(dy=-8, aria=False).encode(text="text:N")
+    text = base.mark_text(dy=-8, aria=False, color=alt.ExprRef("ink")).encode(text="text:N")
     named = alt.layer(bar, text).transform_calculate(
         name="labels[datum.position]", said="labels[datum.position] + ': ' + datum.text"
     )
     sized = named.properties(width=alt.Step(step), height=height, autosize="pad")
-    return _compiled(sized.add_params(alt.param(name="labels", value=[])))
+    return _compiled(sized.add_params(alt.param(name="labels", value=[]), alt.param(name="ink", value=INK)))
+
+
+@lru_cache(maxsize=32)
+def _histogram_spec(title, height):
+    percent = alt.Axis(format="%")
+    chart = (
+        alt.Chart(alt.NamedData("bins"))
+        .mark_bar(color=CATEGORIES[0], binSpacing=0)
+        .encode(
+            x=alt.X("left:Q", title=title or None, scale=alt.Scale(nice=False, zero=False)),
+            x2="right:Q",
+            y=alt.Y("share:Q", title="share", axis=percent),
+            y2=alt.Y2(datum=0),
+            tooltip=[alt.Tooltip(f"{name}:Q", format=".3~g") for name in ("left", "right")]
+            + [alt.Tooltip("share:Q", format=".1%")],
+        )
+        .properties(height=height)
+    )
+    return _compiled(chart)
 
 
 @lru_cache(maxsize=128)
@@ -347,8 +386,10 @@ def _panels_spec(number, num_rows, num_columns, per_line, cell):
         .mark_rect(filled=False, stroke=SELECTED, strokeWidth=3, aria=False)
         .encode(x2="right:Q", y2="bottom:Q")
     )
-    name = one.mark_text(align="left", baseline="bottom", dy=-3, aria=False).encode(text="name:N")
+    ink = alt.ExprRef("ink")
+    name = one.mark_text(align="left", baseline="bottom", dy=-3, aria=False, color=ink).encode(text="name:N")
     texts = [alt.param(name=text, value=[]) for text in ("names", "row_labels", "col_labels")]
+    texts.append(alt.param(name="ink", value=INK))
     return _compiled(
         alt.layer(rect.add_params(picked), frame, name)
         .add_params(*texts)
@@ -358,7 +399,7 @@ def _panels_spec(number, num_rows, num_columns, per_line, cell):
 
 @lru_cache(maxsize=128)
 def _lines_spec(names, titles, log_x, log_y, height):
-    scales = [alt.Scale(type="log" if log else "linear", zero=False) for log in (log_x, log_y)]
+    scales = [alt.Scale(type="log", nice=False) if log else alt.Scale(zero=False) for log in (log_x, log_y)]
     chart = (
         alt.Chart(alt.NamedData("lines"))
         .mark_line(point=alt.OverlayMarkDef(size=18), strokeWidth=2)
@@ -369,12 +410,15 @@ def _lines_spec(names, titles, log_x, log_y, height):
                 "series:N",
                 title=None,
                 sort=list(names),
+                legend=alt.Legend(orient="top", columns=2, labelLimit=300),
                 scale=alt.Scale(domain=list(names), range=list(CATEGORIES)),
             ),
-            strokeDash=alt.StrokeDash("series:N", title=None, sort=list(names)),
+            strokeDash=alt.StrokeDash(
+                "series:N", title=None, sort=list(names), legend=alt.Legend(orient="top", columns=2, labelLimit=300)
+            ),
             tooltip=["series:N", alt.Tooltip("x:Q", title=titles[0]), alt.Tooltip("y:Q", title=titles[1])],
         )
-        .properties(width=520, height=height, autosize="pad")
+        .properties(height=height)
     )
     return _compiled(chart)
 

@@ -47,6 +47,8 @@ PRINTED = {
     "weights": ((0.433, 0.284, 0.283), (0.384, 0.377, 0.239), (0.389, 0.269, 0.342)),
     "output": ((0.688, 0.530, 0.313, 0.546), (0.644, 0.529, 0.279, 0.538), (0.666, 0.477, 0.330, 0.543)),
 }
+# What the text prints of two softmaxes: scores -> weights.
+PRINTED_SOFTMAX = {(100, 1, 1, 1): (1.0, 0.0, 0.0, 0.0), (2, 0.5, 0.5, 0.5): (0.5, 0.17, 0.17, 0.17)}
 PRINTED_MASKED_ROW = (0.28, 0.41, 0.31, 0.00)
 
 # --- presets of the numeric walkthrough: seq_len and d_model are the reader's ------------------------------

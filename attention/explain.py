@@ -32,6 +32,8 @@ SYMBOLS = {
     "all_values": r"V^{\text{all}}",
     "viewed": "Z",
     "norm_weights": "N",
+    "weight_row": "a",
+    "jacobian": "J",
     "unmasked_weights": r"{A^0}",
     "zeroed": r"{A^0_{\text{zeroed}}}",
     "slip_scores": r"{\tilde S^\times}",
@@ -91,6 +93,8 @@ def explain(matrices, name, row, column, *, scale=None, copies=None):
         return _scaled(matrices["scores"][row, column], matrix[row, column], scale, row, column)
     if name == "masked_scores":
         return _masked(matrices["scaled_scores"][row, column], matrix[row, column], row, column)
+    if name == "jacobian":
+        return _moved(matrices["weight_row"][0], matrix[row, column], row, column)
     if name == "norm_weights":
         return _norm_weight(matrices["weights"][row, column], matrices["value"][column], row, column)
     if name == "slip_scores":
@@ -150,6 +154,19 @@ def _norm_weight(weight, value, row, column):
     )
     sources = (("weights", row, column), ("value", column, None))
     return Explanation(lines, _rounding([weight, length], [], ""), sources)
+
+
+def _moved(weights, slope, row, column):
+    """How weight `row` of a row of weights moves with score `column`: an entry of the softmax Jacobian."""
+    ours, theirs = _factor(weights[row]), _factor(weights[column])
+    same = row == column
+    lines = (
+        rf"J_{{{row},{column}}} = \frac{{\partial a_{{{row}}}}}{{\partial \hat S_{{{column}}}}}",
+        rf"= a_{{{row}}} \left({'1 - ' if same else '0 - '}a_{{{column}}}\right)",
+        rf"= {ours} \cdot \left({'1' if same else '0'} - {theirs}\right) = {latex(shown(slope))}",
+    )
+    sources = (("weight_row", 0, row), ("weight_row", 0, column))
+    return Explanation(lines, _rounding([weights[row], weights[column], slope], [], ""), sources)
 
 
 def _scaled(score, value, scale, row, column):

@@ -14,6 +14,7 @@ import streamlit as st
 
 from attention import charts
 from attention.explain import Explanation, explain, marks
+from attention.gradients import softmax_jacobian
 from pages.shared import controls, shell
 from pages.shared.dimensions import colour, shape
 
@@ -42,6 +43,9 @@ AXES = {
     "d_model": "embedding",
     "d_k": "d_k",
     "d_v": "d_v",
+    "one": "one query",
+    "moved": "weight that moves",
+    "mover": "score that is moved",
     "rules": "what is done to a hidden score",
     "hd_k": "all heads side by side",
     "gd_k": "all key/value heads side by side",
@@ -82,6 +86,14 @@ def standard(steps, tokens, key_tokens=None, *, inputs: Mapping[str, np.ndarray]
         kind = "weights" if name == "weights" else "signed"
         matrices[name] = Matrix(title, array, rows, columns, dimensions, kind, crossed)
     return matrices
+
+
+def sensitivity(weights, labels):
+    """Matrix by name: one row of weights (T_k,), and how each of them moves with each score."""
+    return {
+        "jacobian": Matrix("Softmax Jacobian $J$", softmax_jacobian(weights), labels, labels, ("moved", "mover")),
+        "weight_row": Matrix("Weights $a$", weights[None], ["a"], labels, ("one", "T_k"), "weights"),
+    }
 
 
 def cell_size(shape):

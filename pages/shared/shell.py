@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
+from attention import charts
 from pages.shared import controls
 
 
@@ -79,8 +80,11 @@ def close_page(path, *code):
 
 
 def draw(chart, key, *, on_select="ignore"):
-    """Show a `charts.Chart` (data, spec, alt) at its own size."""
-    return st.vega_lite_chart(chart.data, chart.spec, key=key, alt=chart.alt, width="content", on_select=on_select)
+    """Show a `charts.Chart` (data, spec, alt) at its own size, or as wide as its place where it has none."""
+    if st.context.theme.type == "dark":
+        chart = charts.on_dark(chart)
+    width = "content" if "width" in chart.spec else "stretch"
+    return st.vega_lite_chart(chart.data, chart.spec, key=key, alt=chart.alt, width=width, on_select=on_select)
 
 
 def token(text):

@@ -115,3 +115,23 @@ def test_the_picture_of_a_mask():
 def test_no_number_has_a_fill_that_can_be_drawn():
     chart = charts.heatmap([[np.nan, 1]], ["a"], ["b", "c"], "weights")
     assert chart.data["fill"].tolist() == [0, 1] and chart.data["text"].tolist() == ["NaN", "1.00"]
+
+
+def test_a_histogram_counts_everything():
+    chart = charts.histogram([-9, -1, 0, 0, 2, 50], 2.05, title="scores")
+    assert len(chart.data) == charts.BINS
+    assert chart.data.share.sum() == pytest.approx(1)
+    assert chart.data.share.iloc[0] == pytest.approx(1 / 6)  # -9, outside, in the first bar
+    assert chart.data.share.iloc[-1] == pytest.approx(2 / 6)  # 2 and 50
+    assert chart.data.share.iloc[charts.BINS // 2] == pytest.approx(2 / 6)
+    assert "6 numbers: scores. Mean 7.00" in chart.alt
+
+
+def test_text_is_light_on_a_dark_page():
+    chart = charts.bars([1], ["a"])
+    colours = [
+        {p["name"]: p["value"] for p in spec["params"]}["ink"] for spec in (chart.spec, charts.on_dark(chart).spec)
+    ]
+    assert charts.contrast(colours[0], "#ffffff") > 7
+    assert charts.contrast(colours[1], "#0e1117") > 7
+    assert charts.on_dark(charts.lines([1, 2], {"a": [1, 2]})).spec  # which has no text of its own

@@ -163,3 +163,12 @@ def test_a_slip_says_what_it_put_in_place():
 def test_no_number_is_said_to_be_none():
     explanation = explain(masked_too_late(), "slip_weights", 0, 0)
     assert r"\text{NaN}" in explanation.formula[0] and "no number" in explanation.note
+
+
+def test_a_jacobian_by_hand():
+    """Weights ¼ and ¾: on the diagonal ¼ (1 - ¼) = 3/16, beside it -¼ · ¾."""
+    rows = {"weight_row": np.array([[0.25, 0.75]]), "jacobian": np.array([[3, -3], [-3, 3]]) / 16}
+    same, other = explain(rows, "jacobian", 0, 0), explain(rows, "jacobian", 0, 1)
+    assert same.formula[-1] == r"= 0.25 \cdot \left(1 - 0.25\right) = 0.1875"
+    assert other.formula[-1] == r"= 0.25 \cdot \left(0 - 0.75\right) = -0.1875"
+    assert other.sources == (("weight_row", 0, 0), ("weight_row", 0, 1))
