@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 
 from attention import attention_steps, charts, examples, export, heads, softmax
+from attention.gradients import jacobian_norm
 from attention.worked import asymmetry, misprints, order_gap, with_weights, work_through
 from pages.shared import cells, controls, matrices, quiz, shell
 from pages.shared.dimensions import symbol
@@ -185,6 +186,21 @@ with figures:
             st.markdown(f"Sums of the {name}: " + ", ".join(f"{value:.3f}" for value in values))
         if axis == "columns":
             st.caption("So each key would share itself out among the queries, and a query may get nothing at all.")
+        with st.expander("How much does a weight move when a score does?", on_change="rerun", key="slopes") as box:
+            if box.open:
+                names = charts.indexed(tokens)
+                asking = min(board.selected[1], len(tokens) - 1)
+                row = steps.weights[asking]
+                picture = st.container()
+                slopes = cells.Board(cells.sensitivity(row, names), first="jacobian", key="jac_")
+                with picture:
+                    st.markdown(
+                        f"The row of {shell.token(names[asking])}, the selected one. Each column says what one more "
+                        "unit of that score would do to every weight, at this point: one wins what the others lose. "
+                        f"The norm of the matrix is **{jacobian_norm(row):.4f}**, of ½ at most; near 0, nothing moves, "
+                        "and training has nothing to go by."
+                    )
+                    slopes.side_by_side("weight_row", "jacobian")
     if at("output"):
         st.subheader("6 · Mix the values")
         st.latex(rf"O = A V, \qquad O_{{i,c}} = \sum_{{t=1}}^{{{symbol('T_k')}}} A_{{i,t}} V_{{t,c}}")

@@ -108,3 +108,13 @@ def test_taking_the_scaling_away_makes_the_rows_more_peaked(open_page):
     app.radio(key="q_scale_guess").set_value("become more peaked")
     app.button(key="FormSubmitter:q_scale-Check").click().run()
     assert app.success[0].value.startswith("Right")
+
+
+@pytest.mark.parametrize(("row", "norm"), [(0, 0.0), (1, 2 * 0.50239 * 0.49761)])
+def test_how_far_a_weight_can_move(open_page, row, norm):
+    """Under the causal mask "cat" has one weight, 1, and "sat" two: a and 1 - a, so that the norm is 2 a (1 - a)."""
+    app = open_page(PATH, step="5 Softmax", causal="true", row=row)
+    app.session_state["slopes"] = True
+    app.run()
+    healthy(app)
+    assert f"norm of the matrix is **{norm:.4f}**" in " ".join(element.value for element in app.markdown)
