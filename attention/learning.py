@@ -1,0 +1,152 @@
+"""One head learns to look things up: the database lookup of the first lesson, trained by our own backward pass.
+
+A question is RECORDS records, each a key with a value, and one of the keys; the answer is the value beside that key.
+Which key goes with which value is new in every question, so that nothing can be learnt by heart but *how to look*.
+Keys and values enter as one-hot vectors; there is nothing but the four projections of one attention head.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from attention.core import AttentionSteps, attention_steps, softmax
+from attention.gradients import attention_backward
+from attention.multi_head import Linear
+
+KEYS, VALUES, RECORDS = 8, 6, 5
+BATCH, HELD_OUT, RECORDED = 64, 512, 40  # questions in a step, questions never trained on, moments to look back at
+NAMES = ("W_Q", "W_K", "W_V", "W_O")
+
+
+class Settings(NamedTuple):
+    """How a head is trained: d_k = d_v = `dimension`; `scaled` divides scores by √d_k."""
+
+    dimension: int = 8
+    learning_rate: float = 0.03
+    scaled: bool = True
+    seed: int = 0
+    steps: int = 400
+
+
+class Questions(NamedTuple):
+    """n questions: `keys` and `values` (n, RECORDS) as numbers, `asked` (n,) the position of the record asked for."""
+
+    keys: np.ndarray
+    values: np.ndarray
+    asked: np.ndarray
+
+    @property
+    def answers(self):
+        """(n,): the value of the record asked for."""
+        return self.values[np.arange(len(self.asked)), self.asked]
+
+    @property
+    def one_hot(self):
+        """What the head reads: the key asked for (n, 1, KEYS), keys (n, RECORDS, KEYS), values (n, RECORDS, VALUES)."""
+        keys = np.eye(KEYS)[self.keys]
+        return np.take_along_axis(keys, self.asked[:, None, None], axis=1), keys, np.eye(VALUES)[self.values]
+
+
+class Moment(NamedTuple):
+    """The head after `step` steps, and how it does on held-out questions; accuracy and right_weight in [0, 1]."""
+
+    step: int
+    loss: float  # cross-entropy in nats
+    accuracy: float
+    right_weight: float  # the mean weight on the record asked for
+    parameters: dict[str, np.ndarray]
+
+
+def draw_questions(number, rng):
+    """Questions with distinct keys, drawn by a NumPy Generator; two records may hold the same value."""
+    keys = rng.random((number, KEYS)).argsort(axis=1)[:, :RECORDS]  # the first of a shuffled row
+    return Questions(keys, rng.integers(VALUES, size=(number, RECORDS)), rng.integers(RECORDS, size=number))
+
+
+def held_out(settings):
+    """The HELD_OUT questions that a run of these settings is measured on."""
+    return draw_questions(HELD_OUT, np.random.default_rng([settings.seed, 1]))
+
+
+def new_parameters(settings):
+    """Random W_Q, W_K (dimension, KEYS), W_V (dimension, VALUES) and W_O (VALUES, dimension), drawn as in Linear."""
+    rng, d = np.random.default_rng(settings.seed), settings.dimension
+    sizes = ((KEYS, d), (KEYS, d), (VALUES, d), (d, VALUES))
+    return {name: Linear(*size, rng=rng).weight for name, size in zip(NAMES, sizes, strict=True)}
+
+
+def match(parameters):
+    """(KEYS, KEYS): the score, before scaling, of a query for key i with a record of key j: W_Qᵀ W_K."""
+    return parameters["W_Q"].T @ parameters["W_K"]
+
+
+def answer(parameters, questions, scaled=True) -> tuple[AttentionSteps, np.ndarray]:
+    """(the steps of the attention, weights (n, 1, RECORDS); logits (n, VALUES), one for each possible answer)."""
+    asked, keys, values = questions.one_hot
+    query, key, value = asked @ parameters["W_Q"].T, keys @ parameters["W_K"].T, values @ parameters["W_V"].T
+    steps = attention_steps(query, key, value, scale=None if scaled else 1.0)
+    return steps, steps.output[:, 0] @ parameters["W_O"].T  # (n, 1, d) -> (n, d) -> (n, VALUES)
+
+
+def measure(step, parameters, questions, scaled=True):
+    """The Moment of a head on these questions."""
+    steps, logits = answer(parameters, questions, scaled)
+    right = steps.weights[np.arange(len(questions.asked)), 0, questions.asked]
+    correct = logits.argmax(axis=1) == questions.answers
+    return Moment(
+        step, _cross_entropy(logits, questions.answers), float(correct.mean()), float(right.mean()), parameters
+    )
+
+
+def loss_and_gradients(parameters, questions, scaled=True):
+    """(mean cross-entropy in nats, its gradient for each parameter): the chain rule, from the loss back."""
+    asked, keys, values = questions.one_hot
+    steps, logits = answer(parameters, questions, scaled)
+    number = len(logits)
+    grad_logits = (softmax(logits) - np.eye(VALUES)[questions.answers]) / number
+    grad_output = (grad_logits @ parameters["W_O"])[:, None]  # (n, d) -> (n, 1, d)
+    grads = attention_backward(steps.query, steps.key, steps.value, grad_output, scale=steps.scale)
+    gradients = {
+        name: np.einsum("nto,nti->oi", grad, inputs)
+        for name, grad, inputs in zip(NAMES, grads, (asked, keys, values), strict=False)
+    }
+    gradients["W_O"] = grad_logits.T @ steps.output[:, 0]
+    return _cross_entropy(logits, questions.answers), gradients
+
+
+def train(settings):
+    """Yield the Moment before training, and about RECORDED more of them, evenly spaced, as the head learns."""
+    rng = np.random.default_rng([settings.seed, 2])
+    parameters, test = new_parameters(settings), held_out(settings)
+    adam = Adam(settings.learning_rate)
+    yield measure(0, parameters, test, settings.scaled)
+    for step in range(1, settings.steps + 1):
+        _, gradients = loss_and_gradients(parameters, draw_questions(BATCH, rng), settings.scaled)
+        parameters = adam.step(parameters, gradients)
+        if step % max(1, settings.steps // RECORDED) == 0 or step == settings.steps:
+            yield measure(step, parameters, test, settings.scaled)
+
+
+class Adam:
+    """Kingma and Ba 2015, algorithm 1, with its suggested β₁ = 0.9, β₂ = 0.999, ε = 1e-8."""
+
+    def __init__(self, learning_rate):
+        self.learning_rate, self.time, self.mean, self.square = learning_rate, 0, {}, {}
+
+    def step(self, parameters, gradients):
+        """New parameters; the given ones are not modified."""
+        self.time += 1
+        moved = {}
+        for name, gradient in gradients.items():
+            self.mean[name] = 0.9 * self.mean.get(name, 0) + 0.1 * gradient
+            self.square[name] = 0.999 * self.square.get(name, 0) + 0.001 * gradient**2
+            mean, square = self.mean[name] / (1 - 0.9**self.time), self.square[name] / (1 - 0.999**self.time)
+            moved[name] = parameters[name] - self.learning_rate * mean / (np.sqrt(square) + 1e-8)
+        return moved
+
+
+def _cross_entropy(logits, answers):
+    """-log softmax at the right answers, through differences to the largest logit: no weight vanishes in a log."""
+    shifted = logits - logits.max(axis=1, keepdims=True)
+    right = shifted[np.arange(len(answers)), answers]
+    return float((np.log(np.exp(shifted).sum(axis=1)) - right).mean())

@@ -1,0 +1,123 @@
+"""The lookup is learnt: gradients against PyTorch and finite differences, results against what the task allows."""
+
+import numpy as np
+import pytest
+
+from attention import learning
+from attention.learning import KEYS, NAMES, RECORDS, VALUES, Adam, Questions, Settings, train
+
+
+@pytest.fixture
+def questions():
+    return learning.draw_questions(7, np.random.default_rng(5))
+
+
+def test_questions_can_be_answered(questions):
+    for keys, values, asked, answer in zip(
+        questions.keys, questions.values, questions.asked, questions.answers, strict=True
+    ):
+        assert len(set(keys)) == RECORDS
+        assert set(keys) <= set(range(KEYS))
+        assert set(values) <= set(range(VALUES))
+        assert dict(zip(keys, values, strict=True))[keys[asked]] == answer  # a hard lookup
+    asked, keys, values = questions.one_hot
+    assert (asked.shape, keys.shape, values.shape) == ((7, 1, 8), (7, 5, 8), (7, 5, 6))
+    np.testing.assert_array_equal(keys.argmax(-1), questions.keys)
+    np.testing.assert_array_equal(asked[:, 0].argmax(-1), questions.keys[np.arange(7), questions.asked])
+
+
+def test_a_head_made_by_hand_answers_everything():
+    """W_Q = W_K = √20 I finds the record by a score of 20 / √8 against 0; W_V and W_O hand its value on."""
+    eye = np.eye(8)
+    parameters = {"W_Q": eye * 20**0.5, "W_K": eye * 20**0.5, "W_V": eye[:, :6], "W_O": eye[:6]}
+    moment = learning.measure(0, parameters, learning.held_out(Settings()))
+    e = np.exp(20 / 8**0.5)
+    assert moment.right_weight == pytest.approx(e / (e + 4))
+    assert moment.accuracy == 1
+    np.testing.assert_allclose(learning.match(parameters), 20 * eye)
+
+
+@pytest.mark.parametrize("scaled", [True, False])
+def test_gradients_are_those_of_pytorch(torch, questions, scaled):
+    parameters = learning.new_parameters(Settings(dimension=3))
+    loss, gradients = learning.loss_and_gradients(parameters, questions, scaled)
+    tensors = {name: torch.tensor(array, requires_grad=True) for name, array in parameters.items()}
+    asked, keys, values = map(torch.tensor, questions.one_hot)
+    q, k, v = asked @ tensors["W_Q"].T, keys @ tensors["W_K"].T, values @ tensors["W_V"].T
+    output = torch.nn.functional.scaled_dot_product_attention(q, k, v, scale=None if scaled else 1.0)
+    theirs = torch.nn.functional.cross_entropy(output[:, 0] @ tensors["W_O"].T, torch.tensor(questions.answers))
+    theirs.backward()
+    assert loss == pytest.approx(theirs.item())
+    for name in NAMES:
+        np.testing.assert_allclose(gradients[name], tensors[name].grad.numpy(), atol=1e-12)
+
+
+def test_gradients_are_slopes(questions):
+    parameters = learning.new_parameters(Settings(dimension=2, seed=3))
+    _, gradients = learning.loss_and_gradients(parameters, questions)
+    for name, gradient in gradients.items():
+        for index in np.ndindex(gradient.shape):
+            losses = []
+            for step in (1e-6, -1e-6):
+                moved = {key: array.copy() for key, array in parameters.items()}
+                moved[name][index] += step
+                losses.append(learning.loss_and_gradients(moved, questions)[0])
+            assert gradient[index] == pytest.approx((losses[0] - losses[1]) / 2e-6, abs=1e-8)
+
+
+def test_adam_is_that_of_pytorch(torch):
+    rng = np.random.default_rng(0)
+    parameters = {"W": rng.standard_normal((2, 3))}
+    tensor = torch.tensor(parameters["W"], requires_grad=True)
+    adam, theirs = Adam(0.1), torch.optim.Adam([tensor], lr=0.1)
+    for _ in range(5):
+        gradient = rng.standard_normal((2, 3))
+        parameters = adam.step(parameters, {"W": gradient})
+        tensor.grad = torch.tensor(gradient)
+        theirs.step()
+    np.testing.assert_allclose(parameters["W"], tensor.detach().numpy(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_it_learns_within_400_steps(seed):
+    first, *_, last = train(Settings(seed=seed))
+    assert first.step == 0
+    assert first.accuracy < 0.35  # 1/6 by guessing; an untrained head may favour a value
+    assert first.right_weight == pytest.approx(1 / RECORDS, abs=0.05)
+    assert last.step == 400
+    assert last.accuracy >= 0.95
+    assert last.right_weight > 0.9
+    assert (learning.match(last.parameters).argmax(axis=1) == np.arange(KEYS)).all()
+
+
+def test_the_same_seed_learns_the_same():
+    one, other = (list(train(Settings(seed=4, steps=30))) for _ in range(2))
+    for a, b in zip(one, other, strict=True):
+        assert a[:4] == b[:4]
+        for name in NAMES:
+            np.testing.assert_array_equal(a.parameters[name], b.parameters[name])
+    assert [moment.step for moment in one] == list(range(31))
+
+
+def test_moments_are_evenly_spaced_and_kept():
+    moments = list(train(Settings(steps=100)))
+    assert [moment.step for moment in moments] == [*range(0, 101, 2)]
+    untouched = learning.new_parameters(Settings(steps=100))
+    np.testing.assert_array_equal(moments[0].parameters["W_Q"], untouched["W_Q"])
+
+
+@pytest.mark.parametrize("rate", [1e-4, 3.0])
+@pytest.mark.parametrize("dimension", [1, 32])
+def test_no_rate_gives_anything_but_numbers(rate, dimension):
+    with np.errstate(all="raise", under="ignore"):
+        for moment in train(Settings(dimension, rate, scaled=False, steps=60)):
+            assert np.isfinite(moment.loss)
+            assert 0 <= moment.accuracy <= 1
+            assert 0 <= moment.right_weight <= 1
+
+
+def test_one_record_is_read_off():
+    """The loss of equal logits is ln 6, whatever was asked."""
+    one = Questions(np.zeros((1, 1), int), np.array([[2]]), np.zeros(1, int))
+    parameters = {"W_Q": np.eye(8), "W_K": np.eye(8), "W_V": np.zeros((8, 6)), "W_O": np.zeros((6, 8))}
+    assert learning.measure(0, parameters, one).loss == pytest.approx(np.log(6))
