@@ -88,6 +88,20 @@ def answer(parameters, questions, scaled=True) -> tuple[AttentionSteps, np.ndarr
     return steps, steps.output[:, 0] @ parameters["W_O"].T  # (n, 1, d) -> (n, d) -> (n, VALUES)
 
 
+def ask_for_a_stranger(parameters, questions, scaled=True):
+    """The weights (n, RECORDS) of a query for a key that stands in no record."""
+    absent = [np.setdiff1d(np.arange(KEYS), keys)[0] for keys in questions.keys]
+    scores = match(parameters)[np.array(absent)[:, None], questions.keys]  # (n, RECORDS)
+    return softmax(scores * (len(parameters["W_Q"]) ** -0.5 if scaled else 1.0))
+
+
+def reordering_gap(parameters, questions, scaled=True):
+    """How much logits differ, at most, when the records of every question stand in the opposite order: rounding."""
+    turned = Questions(questions.keys[:, ::-1], questions.values[:, ::-1], RECORDS - 1 - questions.asked)
+    gap = answer(parameters, questions, scaled)[1] - answer(parameters, turned, scaled)[1]
+    return float(np.abs(gap).max())
+
+
 def measure(step, parameters, questions, scaled=True):
     """The Moment of a head on these questions."""
     steps, logits = answer(parameters, questions, scaled)

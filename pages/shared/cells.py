@@ -44,6 +44,8 @@ AXES = {
     "d_k": "d_k",
     "d_v": "d_v",
     "one": "one query",
+    "asked": "key that is asked for",
+    "record": "key of a record",
     "moved": "weight that moves",
     "mover": "score that is moved",
     "rules": "what is done to a hidden score",

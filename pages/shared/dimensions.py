@@ -13,6 +13,8 @@ DIMENSIONS = {
     "groups": ("g", "#00707a", "#4dd0da"),
     "hd_k": (r"h\,d_k", "#b3245f", "#ff8fab"),
     "gd_k": (r"g\,d_k", "#00707a", "#4dd0da"),
+    "asked": ("n", "#0061a8", "#6cb6ff"),
+    "record": ("n", "#1a7f37", "#56d364"),
     "one": ("1", "#57606a", "#a9b4c0"),
     "moved": ("T_k", "#1a7f37", "#56d364"),
     "mover": ("T_k", "#1a7f37", "#56d364"),

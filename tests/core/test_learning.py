@@ -121,3 +121,18 @@ def test_one_record_is_read_off():
     one = Questions(np.zeros((1, 1), int), np.array([[2]]), np.zeros(1, int))
     parameters = {"W_Q": np.eye(8), "W_K": np.eye(8), "W_V": np.zeros((8, 6)), "W_O": np.zeros((6, 8))}
     assert learning.measure(0, parameters, one).loss == pytest.approx(np.log(6))
+
+
+def test_a_stranger_is_attended_to_as_well_as_can_be():
+    """Of keys 0…7 the first question lacks 5, 6, 7 and the other 1, 2, 3: the first of each is asked for."""
+    two = Questions(np.array([[0, 1, 2, 3, 4], [7, 6, 5, 4, 0]]), np.zeros((2, 5), int), np.zeros(2, int))
+    parameters = learning.new_parameters(Settings())
+    weights = learning.ask_for_a_stranger(parameters, two)
+    M = parameters["W_Q"].T @ parameters["W_K"]
+    for row, missing, keys in zip(weights, (5, 1), two.keys, strict=True):
+        powers = np.exp([M[missing, key] / 8**0.5 for key in keys])
+        np.testing.assert_allclose(row, powers / powers.sum())
+
+
+def test_order_does_not_matter():
+    assert learning.reordering_gap(learning.new_parameters(Settings()), learning.held_out(Settings())) < 1e-12
