@@ -1,17 +1,14 @@
 """Split and merge: the numbers of a small multi-head attention, from X to the output."""
 
-from dataclasses import replace
-
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from attention import charts
 from attention import head_slices as slices
 from attention.examples import SENTENCE
-from attention.explain import SYMBOLS
-from pages.shared import cells, controls, quiz, shell
+from pages.shared import cells, controls, heads_sizes, quiz, shell
 from pages.shared.dimensions import shape
+from pages.shared.heads_matrices import ALL, KINDS, head_of, matrices_of
 
 STEPS = {
     "project": "1 Project",
@@ -20,9 +17,7 @@ STEPS = {
     "join": "4 Join",
     "mix": "5 Mix with W_O",
 }
-KINDS = {"query": "queries", "key": "keys", "value": "values"}
 WEIGHT = {"query": "W_Q", "key": "W_K", "value": "W_V"}
-ALL = {"query": "all_queries", "key": "all_keys", "value": "all_values"}
 MOST = 16  # embed_dim, so that every number can be read
 
 
@@ -38,7 +33,7 @@ def show():
         kind = controls.choice("Of the", KINDS, key="of", names=KINDS, on_change=_follow)
     on = _switches(layer.num_heads) if step == "mix" else np.ones(layer.num_heads, dtype=bool)
     figures = st.container()
-    matrices, copies = _matrices(tokens, layer, X, steps, head, index, kind, on)
+    matrices, copies = matrices_of(tokens, layer, X, steps, head, index, kind, on)
     board = cells.Board(matrices, scale=steps.heads.scale, copies=copies, first=_result(step, kind))
     with figures:
         if step == "project":
@@ -51,7 +46,7 @@ def show():
             _join(board, layer, head)
         else:
             _mix(board, layer, tokens, steps.output[index], matrices["projected"].array)
-    _sizes(layer, len(tokens))
+    heads_sizes.show(layer)
     _questions(tokens, layer, steps, head, index)
 
 
@@ -143,73 +138,11 @@ def _shapes(layer, steps, X):
         )
 
 
-def _matrices(tokens, layer, X, steps, head, index, kind, on):
-    """Every matrix of one head of one sequence; and, of those that hold copies, where each cell came from."""
-    num_heads, head_dim, groups = layer.num_heads, layer.head_dim, layer.num_kv_heads
-    kind_head, kind_heads = _head_of(layer, head, kind)
-    labels, wide = charts.indexed(tokens), cells.numbered(num_heads * head_dim)
-    narrow, one = cells.numbered(groups * head_dim), cells.numbered(head_dim)
-    owner, group_owner = (np.repeat(np.arange(number), head_dim) for number in (num_heads, groups))
-    joined = slices.switch_off(steps.concatenated[index], on)
-    projected = {name: getattr(steps, f"projected_{name}")[index] for name in KINDS}
-    viewed = slices.viewed_heads(projected[kind], kind_heads)[kind_head]
-
-    def wide_matrix(title, array, rows, dimensions, bands):
-        columns = narrow if dimensions[1] == "gd_k" else wide
-        return cells.Matrix(title, array, rows, columns, dimensions, bands=bands)
-
-    matrices = {"X": cells.Matrix("Embeddings $X$", X[index], labels, wide, ("T_q", "d_model"))}
-    for name, letter in zip(KINDS, "QKV", strict=True):
-        d, rows, band = ("hd_k", wide, owner) if name == "query" else ("gd_k", narrow, group_owner)
-        T, W = "T_q" if name == "query" else "T_k", getattr(layer, f"{name}_projection").weight
-        matrices[f"W_{letter}"] = wide_matrix(f"$W_{letter}$", W, rows, (d, "d_model"), (band, None))
-        title = rf"All heads' {KINDS[name]} ${letter}^{{\text{{all}}}}$"
-        matrices[ALL[name]] = wide_matrix(title, projected[name], labels, (T, d), (None, band))
-    matrices |= {
-        name: replace(matrix, title=f"{matrix.title}, head {head}")
-        for name, matrix in cells.standard(slices.one_head(steps.heads, *index, head), tokens).items()
-    }
-    title = f"Not split but only reshaped: $Z$, head {kind_head}"
-    matrices["viewed"] = cells.Matrix(title, viewed, labels, one, ("T_q", "d_k"))
-    matrices["concatenated"] = wide_matrix("Joined heads $C$", joined, labels, ("T_q", "hd_k"), (None, owner))
-    W_O = layer.output_projection.weight
-    matrices["W_O"] = wide_matrix("$W_O$", W_O, wide, ("d_model", "hd_k"), (None, owner))
-    output = layer.output_projection(joined)
-    matrices["projected"] = cells.Matrix("Output $Y = C W_O^\\top$", output, labels, wide, ("T_q", "d_model"))
-    return matrices, _copies(layer, tokens, head, kind, on)
-
-
-def _copies(layer, tokens, head, kind, on):
-    """For the matrices that only hold numbers of others: where a cell came from, as `explain` takes it."""
-    head_dim = layer.head_dim
-    kind_head, kind_heads = _head_of(layer, head, kind)
-
-    def of_all(name, source):
-        return lambda row, column: (ALL[name], SYMBOLS[ALL[name]], *source(row, column))
-
-    def of_head(row, column):
-        other, row, column = slices.merge_source(head_dim)(row, column)
-        symbol = ("" if on[other] else r"0 \cdot ") + f"O^{{({other})}}"
-        return "output" if other == head else "", symbol, row, column
-
-    sources = {name: slices.split_source(_head_of(layer, head, name)[0], head_dim) for name in KINDS}
-    viewed = slices.viewed_source(kind_head, len(tokens), kind_heads, head_dim)
-    copies = {name: of_all(name, source) for name, source in sources.items()}
-    return copies | {"viewed": of_all(kind, viewed), "concatenated": of_head}
-
-
-def _head_of(layer, head, kind):
-    """(index, number) of the heads of queries, keys or values: `head`, or the one that its group shares."""
-    if kind == "query":
-        return head, layer.num_heads
-    return head * layer.num_kv_heads // layer.num_heads, layer.num_kv_heads
-
-
 # --- step by step -----------------------------------------------------------------------------------------
 
 
 def _project(board, layer, kind):
-    _, number = _head_of(layer, 0, kind)
+    _, number = head_of(layer, 0, kind)
     st.markdown(
         f"**One product projects for all heads.** The rows of ${WEIGHT[kind]}$ belong to {number} heads, "
         f"{layer.head_dim} each: the strip shows whose. Every head reads **all** of $X$, through its own rows."
@@ -222,7 +155,7 @@ def _project(board, layer, kind):
 
 
 def _split(board, layer, tokens, head, kind):
-    kind_head, number = _head_of(layer, head, kind)
+    kind_head, number = head_of(layer, head, kind)
     first, last = kind_head * layer.head_dim, (kind_head + 1) * layer.head_dim - 1
     st.markdown(
         f"**Splitting computes nothing.** Head {kind_head} of the {KINDS[kind]} is columns {first} to {last}, for all "
@@ -277,38 +210,6 @@ def _mix(board, layer, tokens, before, after):
     if change.any():
         st.markdown("How far each token's output moved, as a share of its length:")
         shell.draw(charts.bars(change, charts.indexed(tokens), limit=max(1, change.max())), "moved")
-
-
-# --- how large --------------------------------------------------------------------------------------------
-
-LAYERS = {"here": "the layer above", "text": "the lesson's text", "vaswani": "Vaswani et al. 2017"}
-WIDTHS = {"text": (128, 4), "vaswani": (512, 8)}
-
-
-def _sizes(layer, seq_len):
-    label = "Parameters and cache: does more heads mean more of them?"
-    with st.expander(label, icon=":material/straighten:", on_change="rerun", key="more_sizes") as box:
-        if not box.open:
-            return
-        which = controls.choice("Sizes of", LAYERS, key="sizes", names=LAYERS)
-        seq_len = controls.number("Tokens in the cache", 1, 1_000_000, 1024, key="cached", width=200)
-        embed_dim, num_heads = WIDTHS.get(which, (layer.embedding_dimension, layer.num_heads))
-        st.dataframe(_size_table(embed_dim, num_heads, seq_len), hide_index=True, width="content")
-        st.markdown(
-            f"Counted on layers of embed_dim {embed_dim}, built for this table, without biases. With as many "
-            "key/value heads as heads, the parameters stay **the same** whatever the number of heads: more heads are "
-            "narrower. Fewer key/value heads make $W_K$ and $W_V$ smaller, and the keys and values that a decoder "
-            "keeps of past tokens."
-        )
-
-
-@st.cache_data(max_entries=32, show_spinner=False)
-def _size_table(embed_dim, num_heads, seq_len):
-    counts = [(number, number) for number in slices.divisors(embed_dim)]
-    counts += [(num_heads, groups) for groups in reversed(slices.divisors(num_heads)[:-1])]
-    table = pd.DataFrame(slices.sizes(embed_dim, counts, seq_len))
-    table.columns = ["", "heads", "key/value heads", "head_dim", "parameters", "numbers in the cache"]
-    return table
 
 
 # --- predict, then reveal ---------------------------------------------------------------------------------
