@@ -30,6 +30,25 @@ SENTENCES = {
     "anna": "Anna thanked Tom because he helped her",
 }
 
+# Two words of each, the one that asks first, that a reader may want to see connected.
+PAIRS = {
+    "cat_black": ("black", "cat"),
+    "cat_mat": ("sat", "cat"),
+    "animal_tired": ("it", "animal"),
+    "animal_wide": ("it", "street"),
+    "trophy_big": ("it", "trophy"),
+    "trophy_small": ("it", "suitcase"),
+    "bank": ("its", "bank"),
+    "keys": ("were", "keys"),
+    "anna": ("he", "tom"),
+}
+
+# One word turns the sense of "it" from the first noun to the second: (sentences, the word, its two nouns).
+CONTRASTS = {
+    "tired / wide": (("animal_tired", "animal_wide"), "it", ("animal", "street")),
+    "big / small": (("trophy_big", "trophy_small"), "it", ("trophy", "suitcase")),
+}
+
 
 @dataclass(frozen=True, eq=False)
 class Recording:

@@ -216,13 +216,7 @@ figure = st.container()
 board = cells.Board(matrices, scale=steps and steps.scale, first=shown)
 with figure:
     board.show(shown)
-sources = dict.fromkeys(name for name, *_ in board.explanation.sources) if board.explanation else {}
-before = [name for name in {board.selected[0]: None} | sources if name != shown]
-if before:
-    with st.expander("The matrices that this cell came from", on_change="rerun", key="more_sources") as box:
-        if box.open:
-            for name in before:
-                board.show(name)
+heads.sources(board, shown)
 
 # --- in numbers -------------------------------------------------------------------------------------------
 

@@ -36,15 +36,17 @@ class Finding(NamedTuple):
         return (PATTERNS | SPREADS)[self.name]
 
 
-def find(weights, query_tokens, key_tokens, *, version, rows=None):
+def find(weights, query_tokens, key_tokens, *, version, rows=None, default="first", pair=(0, 0)):
     """Ask what the heads shall be scored for, and return the Finding.
 
     weights (layers, heads, T_q, T_k); `version` names them, with whatever they were computed from: scores are
     kept for it until the session ends. Queries where `rows` (T_q,) is False do not count; one must remain.
+    `default` is what is looked for at first, `pair` the positions of the query and the key of one's choice.
     """
     names = PATTERNS | SPREADS
-    name = controls.choice("Which heads look at …", names, key="find", widget=st.selectbox, names=names, width=400)
-    pair = _pair(query_tokens, key_tokens) if name == "pair" else (0, 0)
+    options = {"key": "find", "widget": st.selectbox, "names": names, "default": default, "width": 400}
+    name = controls.choice("Which heads look at …", names, **options)
+    pair = _pair(query_tokens, key_tokens, *pair) if name == "pair" else (0, 0)
     rows = np.ones(len(query_tokens), dtype=bool) if rows is None else rows
     if name == "pair":
         rows = np.ones(len(query_tokens), dtype=bool)
@@ -129,6 +131,17 @@ def statistics(weights, query_tokens, key_tokens, layer, head, *, version, rows)
     st.dataframe(pd.DataFrame(table, columns=names).round(3), hide_index=True, width="content")
 
 
+def sources(board, shown):
+    """An expander with the matrices that the selected cell of `board` came from; `shown` is drawn already."""
+    came_from = dict.fromkeys(name for name, *_ in board.explanation.sources) if board.explanation else {}
+    before = [name for name in {board.selected[0]: None} | came_from if name != shown]
+    if before:
+        with st.expander("The matrices that this cell came from", on_change="rerun", key="more_sources") as box:
+            if box.open:
+                for name in before:
+                    board.show(name)
+
+
 def _warn_of_choosing(best, weights):
     distant = heads.best_for_distant_pairs(weights)
     if distant.size:
@@ -139,12 +152,19 @@ def _warn_of_choosing(best, weights):
         )
 
 
-def _pair(query_tokens, key_tokens):
+def _pair(query_tokens, key_tokens, query, key):
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        query = controls.number("Query, by position", 0, len(query_tokens) - 1, 0, key="asks", width=160)
-        key = controls.number("Key, by position", 0, len(key_tokens) - 1, 0, key="asked", width=160)
+        query = _position("Query: who looks", query_tokens, query, "asks")
+        key = _position("Key: who is looked at", key_tokens, key, "asked")
         st.markdown(f"{shell.token(query_tokens[query])} looks at {shell.token(key_tokens[key])}")
     return query, key
+
+
+def _position(label, tokens, default, key):
+    if len(tokens) > charts.COLOURS_UP_TO:  # too many for a list
+        return controls.number(f"{label}, by position", 0, len(tokens) - 1, default, key=key, width=200)
+    names = dict(enumerate(charts.indexed(tokens)))
+    return controls.choice(label, names, key=key, widget=st.selectbox, names=names, default=default, width=200)
 
 
 def _overview(finding, layer, head, stretch):

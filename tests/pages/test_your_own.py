@@ -161,7 +161,7 @@ def test_every_measure(open_page, looks_at):
 
 
 def test_a_pair_is_warned_of(open_page):
-    app = opened_all(open_page(PATH, sample=SENTENCE, find="a key of your choice", asks=9, asked=2))
+    app = opened_all(open_page(PATH, sample=SENTENCE, find="a key of your choice", asks="black", asked="cat"))
     assert "`black` looks at `cat`" in words(app)
     best = app.dataframe[0].value.iloc[0]
     assert (best["layer"], best["head"]) == (5, 11)
