@@ -81,7 +81,7 @@ def one_head(steps, *index):
 
 def switch_off(concatenated, on):
     """`concatenated` (…, T, num_heads · head_dim) with zeros for every head where `on` (num_heads,) is False."""
-    return concatenated * np.repeat(np.asarray(on, dtype=bool), concatenated.shape[-1] // len(on))
+    return np.where(np.repeat(np.asarray(on, dtype=bool), concatenated.shape[-1] // len(on)), concatenated, 0.0)
 
 
 def contributions(layer, concatenated):

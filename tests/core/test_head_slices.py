@@ -88,6 +88,7 @@ def test_switch_off_by_hand():
     assert slices.switch_off(joined, [True, False, True]).tolist() == [[1, 2, 0, 0, 5, 6], [7, 8, 0, 0, 11, 12]]
     assert not slices.switch_off(joined, [False] * 3).any()
     assert np.array_equal(slices.switch_off(joined, [True]), joined)
+    assert not np.signbit(slices.switch_off(-joined, [False] * 3)).any()  # "-0" would be shown
 
 
 @pytest.mark.parametrize("lead", [(), (2,)])
