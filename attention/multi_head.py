@@ -110,7 +110,11 @@ class MultiHeadAttention:
 
     @classmethod
     def from_arrays(cls, num_heads, W_Q, W_K, W_V, W_O, b_Q=None, b_K=None, b_V=None, b_O=None, num_kv_heads=None):
-        """A layer with given weights, stored (out, in), and biases, if any."""
+        """A layer with given weights, stored (out, in) as by PyTorch, and biases, if any.
+
+        W_Q (num_heads · head_dim, …), W_K (num_kv_heads · head_dim, …), W_V (num_kv_heads · d_v, …) and
+        W_O (…, num_heads · d_v). Raises ValueError where these do not fit, naming the array.
+        """
         layer = cls.__new__(cls)
         layer.num_heads, layer.num_kv_heads = num_heads, num_heads if num_kv_heads is None else num_kv_heads
         _check_heads(layer.num_heads, layer.num_kv_heads)
@@ -118,6 +122,19 @@ class MultiHeadAttention:
         layer.key_projection = Linear.from_arrays(W_K, b_K)
         layer.value_projection = Linear.from_arrays(W_V, b_V)
         layer.output_projection = Linear.from_arrays(W_O, b_O)
+        q, k, v, o = (part.weight.shape for part in layer._layers)
+        if q[0] % layer.num_heads:
+            raise ValueError(f"W_Q {q}: its first axis does not divide into num_heads {layer.num_heads}.")
+        if k[0] != layer.head_dim * layer.num_kv_heads:
+            raise ValueError(
+                f"W_K {k}: its first axis must be {layer.head_dim * layer.num_kv_heads}, head_dim {layer.head_dim} · "
+                f"num_kv_heads {layer.num_kv_heads}."
+            )
+        if v[0] % layer.num_kv_heads or o[1] != v[0] // layer.num_kv_heads * layer.num_heads:
+            raise ValueError(
+                f"W_V {v} and W_O {o} do not fit: num_kv_heads {layer.num_kv_heads} value heads, used by num_heads "
+                f"{layer.num_heads}, must make up the last axis of W_O."
+            )
         return layer
 
     @property
