@@ -125,3 +125,20 @@ def followed(weights, order):
     """
     back = np.argsort(order)
     return weights[..., back[:, None], back]
+
+
+def order_changes(before, after, order):
+    """(…): the largest change of a weight between the same two words, after they were written in `order`."""
+    return np.abs(followed(after, order) - before).max(axis=(-2, -1))
+
+
+def two_odds(weights):
+    """(row, best, next) of weights (T, T): a row, its largest key, and the largest of those with less weight.
+
+    The row is the one where these two are nearest. None if all rows are even.
+    """
+    top = weights.max(axis=1, keepdims=True)
+    less = np.where(weights < top * (1 - 1e-9), weights, 0)
+    odds = less.max(axis=1) / top[:, 0]
+    row = int(odds.argmax())
+    return (row, int(weights[row].argmax()), int(less[row].argmax())) if odds[row] else None

@@ -2,7 +2,9 @@
 
 import streamlit as st
 
-from attention import MultiHeadAttention, merge_heads, split_heads
+from attention import MultiHeadAttention, attention_steps, merge_heads, split_heads
+from attention.designed import designed_head, random_head
+from attention.heads import chance_scores, head_scores
 from pages.shared import controls, heads_designed, heads_real, heads_split, shell
 
 PAGE = "pages/multi_head.py"
@@ -11,12 +13,13 @@ st.markdown(
     "One attention mixes the values in **one** way for each token. Multi-head attention projects the tokens several "
     "times, attends in each projection by itself, and joins the results: several lookups at once."
 )
-PARTS = {
-    "split": "Split and merge",
-    "designed": "Designed heads",
-    "real": "Heads of a real model",
+PARTS = {  # name in the list and in the address, what shows it, and the code that computed it
+    "split": ("Split and merge", heads_split, (split_heads, merge_heads, MultiHeadAttention)),
+    "designed": ("Designed heads", heads_designed, (designed_head, random_head, attention_steps)),
+    "real": ("Heads of a real model", heads_real, (attention_steps, head_scores, chance_scores)),
 }
-part = controls.choice("Part of this lesson", PARTS, key="part", names=PARTS)
-{"split": heads_split, "designed": heads_designed, "real": heads_real}[part].show()
+short = {part: name for part, (name, *_) in PARTS.items()}
+_, lesson, code = PARTS[controls.choice("Part of this lesson", PARTS, key="part", names=short)]
+lesson.show()
 
-shell.close_page(PAGE, split_heads, merge_heads, MultiHeadAttention)
+shell.close_page(PAGE, *code)

@@ -147,3 +147,17 @@ def test_random_heads_come_from_their_seed_alone():
     ours, same, other = (designed.random_head(seed, 6)[0] for seed in (1, 1, 2))
     assert np.array_equal(ours, same) and not np.array_equal(ours, other)
     assert not np.signbit(designed.random_head(1, 6, 0.0)[0]).any()  # "-0" would be shown
+
+
+def test_order_changes_by_hand():
+    before = np.array([[[0.5, 0.5], [0.0, 1.0]], [[0.5, 0.5], [0.5, 0.5]]])
+    # two heads, both words swapped; the first head looks at the same places as before, the second is even
+    assert designed.order_changes(before, before, [1, 0]).tolist() == [0.5, 0]
+
+
+def test_two_odds_by_hand():
+    # row 0: 0.6 against 0.3; row 1: 0.5 (twice) against 0, nothing; row 2: 0.5 against 0.4, the nearest
+    weights = np.array([[0.6, 0.3, 0.1], [0.5, 0.5, 0.0], [0.1, 0.4, 0.5]])
+    assert designed.two_odds(weights) == (2, 2, 1)
+    assert designed.two_odds(np.full((3, 3), 1 / 3)) is None
+    assert designed.two_odds(np.ones((1, 1))) is None
