@@ -70,10 +70,11 @@ def viewed_tokens(T, num_heads):
 
 def one_head(steps, *index):
     """The AttentionSteps of one head: `index` is (head,), or (sequence, head) where there is a batch axis."""
-    arrays = {field.name: getattr(steps, field.name) for field in fields(steps)}
-    return AttentionSteps(
-        **{name: a[index] if isinstance(a, np.ndarray) and a.ndim else a for name, a in arrays.items()}
-    )
+    lead, arrays = steps.weights.shape[:-2], {field.name: getattr(steps, field.name) for field in fields(steps)}
+    for name, a in arrays.items():
+        if isinstance(a, np.ndarray) and a.ndim > 1:  # one key/value head that all share is there once only
+            arrays[name] = np.broadcast_to(a, lead + a.shape[-2:])[index]
+    return AttentionSteps(**arrays)
 
 
 # --- what each head adds ----------------------------------------------------------------------------------

@@ -80,6 +80,18 @@ def test_one_head_is_that_head():
     assert one.scale == steps.scale
 
 
+@pytest.mark.parametrize("groups", [1, 2, 4])
+def test_one_head_has_the_keys_of_its_group(groups):
+    rng = np.random.default_rng(0)
+    query, (key, value) = rng.normal(size=(4, 5, 3)), rng.normal(size=(2, groups, 5, 3))
+    steps = attention_steps(query, key, value)
+    for head in range(4):
+        one, group = slices.one_head(steps, head), head * groups // 4
+        assert np.array_equal(one.query, query[head])
+        assert np.array_equal(one.key, key[group]) and np.array_equal(one.value, value[group])
+        np.testing.assert_allclose(one.output, attention_steps(query[head], key[group], value[group]).output)
+
+
 # --- switching off and adding up --------------------------------------------------------------------------
 
 
