@@ -146,7 +146,8 @@ def _product(matrices, name, row, column):
 
 def _copied(number, name, row, column, source, symbol, from_row, from_column):
     formula = rf"{SYMBOLS[name]}_{{{row},{column}}} = {symbol}_{{{from_row},{from_column}}} = {latex(shown(number))}"
-    note = "Copied as it is: splitting and joining compute nothing."
+    off = symbol.startswith("0")
+    note = "This head is switched off." if off else "Copied as it is: splitting and joining compute nothing."
     return Explanation((formula,), note, ((source, from_row, from_column),))
 
 

@@ -39,6 +39,8 @@ def matrices_of(tokens, layer, X, steps, head, index, kind, on):
         name: replace(matrix, title=f"{matrix.title}, head {head}")
         for name, matrix in cells.standard(slices.one_head(steps.heads, *index, head), tokens).items()
     }
+    title = rf"Scaled scores $\tilde S = \hat S$, none masked, head {head}"
+    matrices["masked_scores"] = replace(matrices["masked_scores"], title=title)
     title = f"Not split but only reshaped: $Z$, head {kind_head}"
     matrices["viewed"] = cells.Matrix(title, viewed, labels, one, ("T_q", "d_k"))
     matrices["concatenated"] = wide_matrix("Joined heads $C$", joined, labels, ("T_q", "hd_k"), (None, owner))

@@ -54,31 +54,34 @@ def show():
 
 
 def _ask():
-    words, dim, heads, groups = st.columns((4, 1, 1, 1))
-    with words:
-        tokens = controls.words("Tokens, 1 to 8 words", SENTENCE, key="words", most=8)
-    with dim:
-        embed_dim = controls.number("embed_dim", 1, MOST, 8, key="dim")
-    with heads:
-        num_heads = _divisor("Heads", embed_dim, 2, "heads", "Only numbers that divide embed_dim.")
-    with groups:
-        fewer = "As many as heads: multi-head. Fewer: grouped-query. One: multi-query attention."
-        num_kv_heads = _divisor("Key/value heads", num_heads, num_heads, "kv", fewer)
+    with st.expander("Change the words and the width", icon=":material/edit:", on_change="rerun", key="change"):
+        tokens = controls.words("1 to 8 words", SENTENCE, key="words", most=8)
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            embed_dim = controls.number("embed_dim", 1, MOST, 8, key="dim", width=140)
+            seed = controls.number("Seed of the numbers", 0, 9999, 0, key="seed", width=160)
+            batch = controls.switch("A batch: these words, and the same words backwards", key="batch")
+        st.caption("Embeddings and projections are random numbers of one decimal; equal words have equal embeddings.")
     with st.container(horizontal=True, vertical_alignment="bottom"):
+        divisors = [str(divisor) for divisor in slices.divisors(embed_dim)]
+        first = "2" if "2" in divisors else divisors[-1]
+        why = "Only numbers that divide embed_dim."
+        num_heads = int(
+            controls.choice("Heads", divisors, key="heads", widget=st.selectbox, default=first, help=why, width=130)
+        )
+        num_kv_heads = _key_heads(num_heads)
         head = controls.number("Head shown", 0, num_heads - 1, 0, key="h", width=130) if num_heads > 1 else 0
-        seed = controls.number("Seed of the numbers", 0, 9999, 0, key="seed", width=160)
-        batch = controls.switch("A batch: these words, and the same words backwards", key="batch")
     X = slices.random_embeddings(tokens, embed_dim, seed)
     layer = slices.random_layer(embed_dim, num_heads, num_kv_heads, seed)
     return tokens, layer, np.stack([X, X[::-1]]) if batch else X, head
 
 
-def _divisor(label, number, default, key, help):
-    """One of the divisors of `number`; `default` where it is one, else the largest."""
-    options = [str(divisor) for divisor in slices.divisors(number)]
-    first = str(default) if str(default) in options else options[-1]
-    options.insert(0, options.pop(options.index(first)))
-    return int(controls.choice(label, options, key=key, widget=st.selectbox, help=help))
+def _key_heads(num_heads):
+    """As many as heads, which stays so when their number changes, or one of the smaller divisors."""
+    fewer = [str(divisor) for divisor in reversed(slices.divisors(num_heads)[:-1])]
+    names = {"each": "one each"} | {number: number for number in fewer}
+    what = "One each: multi-head attention. Fewer: grouped-query. One: multi-query."
+    picked = controls.choice("Key/value heads", names, key="kv", widget=st.selectbox, names=names, help=what, width=170)
+    return num_heads if picked == "each" else int(picked)
 
 
 def _sequence(layer, steps, tokens, X):
@@ -184,7 +187,7 @@ def _attend(board, layer, tokens, weights, head):
     )
     names, labels = [f"head {index}" for index in range(len(weights))], charts.indexed(tokens)
     cells.clickable(charts.panels(weights, names, labels, labels, marked=head), "all", _take)
-    board.side_by_side("query", "key", "weights", "value", "output")
+    board.side_by_side("query", "key", "masked_scores", "weights", "value", "output")
 
 
 def _take(panel):

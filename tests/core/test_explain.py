@@ -172,3 +172,11 @@ def test_a_jacobian_by_hand():
     assert same.formula[-1] == r"= 0.25 \cdot \left(1 - 0.25\right) = 0.1875"
     assert other.formula[-1] == r"= 0.25 \cdot \left(0 - 0.75\right) = -0.1875"
     assert other.sources == (("weight_row", 0, 0), ("weight_row", 0, 1))
+
+
+def test_a_copy_says_where_it_came_from_and_a_head_that_is_off_that_it_is():
+    joined = {"concatenated": np.array([[1.5, 0.0]])}
+    sources = {"concatenated": lambda row, column: ("output", ("O^{(0)}", r"0 \cdot O^{(1)}")[column], row, 0)}
+    copied, off = (explain(joined, "concatenated", 0, column, copies=sources) for column in (0, 1))
+    assert copied.formula == ("C_{0,0} = O^{(0)}_{0,0} = 1.5",) and copied.note.startswith("Copied as it is")
+    assert off.formula == (r"C_{0,1} = 0 \cdot O^{(1)}_{0,0} = 0",) and off.note == "This head is switched off."
