@@ -130,10 +130,14 @@ def panels(matrices, names, rows, columns, *, marked=None, per_line=4, cell=16):
     return Chart(data, _with(spec, names=list(names), row_labels=list(rows), col_labels=list(columns)), words)
 
 
-def bars(values, labels, *, title="", limit=1.0, height=160):
-    """One bar for each of `labels`, on a scale from 0 (or -limit, where one is negative) to `limit`."""
+def bars(values, labels, *, title="", limit=1.0, height=160, marked=None):
+    """One bar for each of `labels`, on a scale from 0 (or -limit, where one is negative) to `limit`.
+
+    The bar at position `marked` is framed.
+    """
     values = np.asarray(values, dtype=float)
     data = pd.DataFrame({"position": range(len(values)), "value": values, "text": [short(v) for v in values]})
+    data["mark"] = data["position"] == marked
     spec = _bars_spec(len(values), title, -limit if (values < 0).any() else 0, limit, height)
     words = "; ".join(f"{label}: {short(value)}" for label, value in zip(labels[:12], values, strict=False))
     return Chart(data, _with(spec, labels=list(labels)), f"Bars of {title or 'values'}. {words}.")
@@ -308,9 +312,10 @@ def _bars_spec(number, title, low, high, height):
         x=alt.X("position:O", title=None, axis=_label_axis("labels", "", step, labelAngle=-35)),
         y=alt.Y("value:Q", title=title or None, scale=alt.Scale(domain=[low, high], clamp=True)),
     )
-    bar = base.mark_bar(color=CATEGORIES[0]).encode(
+    bar = base.mark_bar(color=CATEGORIES[0], stroke=SELECTED).encode(
         tooltip=[alt.Tooltip("name:N", title="token"), alt.Tooltip("value:Q", format=".4f")],
         description=alt.Description("said:N"),
+        strokeWidth=alt.when("datum.mark").then(alt.value(4)).otherwise(alt.value(0)),
     )
     text = base.mark_text(dy=-8, aria=False, color=alt.ExprRef("ink")).encode(text="text:N")
     named = alt.layer(bar, text).transform_calculate(

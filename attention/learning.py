@@ -10,22 +10,29 @@ from typing import NamedTuple
 import numpy as np
 
 from attention.core import AttentionSteps, attention_steps, softmax
-from attention.gradients import attention_backward
+from attention.gradients import attention_backward, jacobian_norm
 from attention.multi_head import Linear
 
 KEYS, VALUES, RECORDS = 8, 6, 5
-BATCH, HELD_OUT, RECORDED = 64, 512, 40  # questions in a step, questions never trained on, moments to look back at
+BATCH, HELD_OUT = 64, 512  # questions in a step, questions never trained on
+RECORDED = 40  # moments to look back at, beside the one before training
+LEARNT = 0.95  # the accuracy from which the lookup counts as learnt
 NAMES = ("W_Q", "W_K", "W_V", "W_O")
 
 
 class Settings(NamedTuple):
-    """How a head is trained: d_k = d_v = `dimension`; `scaled` divides scores by √d_k."""
+    """How a head is trained: d_k = d_v = `dimension`; `scaled` divides scores by √d_k.
+
+    `start` is by how much W_Q and W_K start larger than Linear draws them: scores, that grow with its square,
+    start in the flat part of the softmax where it is large.
+    """
 
     dimension: int = 8
     learning_rate: float = 0.03
     scaled: bool = True
     seed: int = 0
     steps: int = 400
+    start: float = 1.0
 
 
 class Questions(NamedTuple):
@@ -72,7 +79,8 @@ def new_parameters(settings):
     """Random W_Q, W_K (dimension, KEYS), W_V (dimension, VALUES) and W_O (VALUES, dimension), drawn as in Linear."""
     rng, d = np.random.default_rng(settings.seed), settings.dimension
     sizes = ((KEYS, d), (KEYS, d), (VALUES, d), (d, VALUES))
-    return {name: Linear(*size, rng=rng).weight for name, size in zip(NAMES, sizes, strict=True)}
+    drawn = {name: Linear(*size, rng=rng).weight for name, size in zip(NAMES, sizes, strict=True)}
+    return drawn | {name: settings.start * drawn[name] for name in ("W_Q", "W_K")}
 
 
 def match(parameters):
@@ -93,6 +101,11 @@ def ask_for_a_stranger(parameters, questions, scaled=True):
     absent = [np.setdiff1d(np.arange(KEYS), keys)[0] for keys in questions.keys]
     scores = match(parameters)[np.array(absent)[:, None], questions.keys]  # (n, RECORDS)
     return softmax(scores * (len(parameters["W_Q"]) ** -0.5 if scaled else 1.0))
+
+
+def mean_jacobian_norm(parameters, questions, scaled=True):
+    """How much the weights can move, on average over these questions: `jacobian_norm`, in [0, 1/2]."""
+    return float(jacobian_norm(answer(parameters, questions, scaled)[0].weights[:, 0]).mean())
 
 
 def reordering_gap(parameters, questions, scaled=True):
@@ -128,17 +141,41 @@ def loss_and_gradients(parameters, questions, scaled=True):
     return _cross_entropy(logits, questions.answers), gradients
 
 
+def recorded_steps(steps):
+    """0, …, `steps`: up to RECORDED + 1 of them, by their squares denser at first, where most is learnt."""
+    return list(dict.fromkeys(round(steps * (i / RECORDED) ** 2) for i in range(RECORDED + 1)))
+
+
 def train(settings):
-    """Yield the Moment before training, and about RECORDED more of them, evenly spaced, as the head learns."""
+    """Yield the Moment before training, and those at `recorded_steps(settings.steps)`, as the head learns."""
     rng = np.random.default_rng([settings.seed, 2])
     parameters, test = new_parameters(settings), held_out(settings)
-    adam = Adam(settings.learning_rate)
+    adam, recorded = Adam(settings.learning_rate), recorded_steps(settings.steps)
     yield measure(0, parameters, test, settings.scaled)
     for step in range(1, settings.steps + 1):
         _, gradients = loss_and_gradients(parameters, draw_questions(BATCH, rng), settings.scaled)
         parameters = adam.step(parameters, gradients)
-        if step % max(1, settings.steps // RECORDED) == 0 or step == settings.steps:
+        if step in recorded:
             yield measure(step, parameters, test, settings.scaled)
+
+
+def learnt_after(moments):
+    """The first recorded step with an accuracy of at least LEARNT; None where there is none."""
+    return next((moment.step for moment in moments if moment.accuracy >= LEARNT), None)
+
+
+def verdict(moments):
+    """What became of a whole run: "learnt", "overshot", "falling" or "stuck", by the accuracy at its end and its loss.
+
+    Overshot: the loss had risen by half above where it began. Falling: by a tenth or more in the last quarter of
+    the moments, so that more steps would help.
+    """
+    first, late, last = (moments[i].loss for i in (0, -len(moments) // 4, -1))
+    if moments[-1].accuracy >= LEARNT:
+        return "learnt"
+    if max(moment.loss for moment in moments) > 1.5 * first:
+        return "overshot"
+    return "falling" if last < 0.9 * late else "stuck"
 
 
 class Adam:

@@ -16,6 +16,7 @@ PAGE = "pages/learning.py"
 KEYS = [chr(ord("A") + i) for i in range(learning.KEYS)]
 VALUES = [str(i + 1) for i in range(learning.VALUES)]
 QUESTIONS = 10  # of the held-out ones, to be looked at
+UNTRAINED = "Nothing is trained yet: press the button above."
 RUNS = 4  # kept for a visitor, so that going back and forth does not train anew
 
 shell.open_page(PAGE)
@@ -27,14 +28,16 @@ st.markdown(
 
 # --- the run ----------------------------------------------------------------------------------------------
 
+SEEDS = 10_000
 with st.expander("Change how it is trained", icon=":material/tune:", on_change="rerun", key="change"):
     rates = {f"{rate:g}": rate for rate in (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)}
     rate = rates[controls.choice("Learning rate", rates, key="rate", default="0.03")]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         dimension = controls.number("Dimension d_k = d_v", 1, 32, 8, key="dim", width=180)
-        seed = controls.number("Seed", 0, 9999, 0, key="seed", width=140)
+        seed = controls.number("Seed", 0, SEEDS - 1, 0, key="seed", width=140)
         scaled = controls.switch("Scores divided by √d_k", True, key="scaled")
-settings = learning.Settings(dimension, rate, scaled, seed)
+    factor = controls.slider("W_Q and W_K start so many times as large", 1.0, 8.0, 1.0, key="start", step=0.5)
+settings = learning.Settings(dimension, rate, scaled, seed, start=factor)
 
 
 def trained(settings):
@@ -55,37 +58,73 @@ def trained(settings):
     return runs[settings]
 
 
-start = controls.switch(f"Train it: {settings.steps} steps of {learning.BATCH} questions each", key="train")
-moments = trained(settings) if start else list(islice(learning.train(settings), 1))
+def not_learnt(moments):
+    """What the numbers of a run that did not learn say about why."""
+    before, last, late = moments[0], moments[-1], moments[-len(moments) // 4]
+    match learning.verdict(moments):
+        case "overshot":
+            worst = max(moments, key=lambda m: m.loss)
+            return (
+                f"**It overshot**: the loss was {before.loss:.2f} before training and {worst.loss:.2f} at step "
+                f"{worst.step}. Every step goes too far. Try a smaller learning rate."
+            )
+        case "falling":
+            return (
+                f"**It is still learning**: the loss is {last.loss:.2f}, and was {late.loss:.2f} at step {late.step}. "
+                "Try a larger learning rate."
+            )
+        case _:
+            stuck = f"**It is stuck**: the loss was {late.loss:.2f} at step {late.step} and is {last.loss:.2f} now. "
+            if dimension == 1:
+                return stuck + (
+                    "In one dimension a score is a product of two numbers, so a query can only prefer the largest "
+                    "key or the smallest."
+                )
+            movable = learning.mean_jacobian_norm(before.parameters, held_out, scaled)
+            return stuck + (
+                "Before training, the softmax Jacobian had a mean norm of "
+                f"{movable:.3f}, of ½ at most: where it is small, weights hardly move."
+            )
+
+
+label = f"Train: {settings.steps} steps of {learning.BATCH} questions each"
+ready = controls.button(label, key="train", type="primary", icon=":material/play_arrow:")
+if ready and not (controls.hidden("train") or controls.hidden("seed")):
+    other = {"seed": (seed + 1) % SEEDS}
+    st.button("Train another head", icon=":material/replay:", on_click=controls.put, kwargs=other, key="another")
+moments = trained(settings) if ready else list(islice(learning.train(settings), 1))
 moment = moments[0]
-if start:
-    last = len(moments) - 1
-    gap = moments[1].step
-    at = controls.slider("Training step to look at", 0, settings.steps, settings.steps, key="step", step=gap)
-    moment = moments[min(round(at / gap), last)]
+with st.container(horizontal=True, vertical_alignment="bottom"):
+    if ready:
+        recorded = {m.step: m for m in moments}
+        names = {step: str(step) for step in recorded}
+        at = controls.choice(
+            "Steps of training", recorded, key="step", widget=st.select_slider, names=names, default=settings.steps
+        )
+        moment = recorded[at]
+    which = controls.number("Question it was not trained on", 0, QUESTIONS - 1, 0, key="question", width=230)
 
 held_out = learning.held_out(settings)
 shown = learning.Questions(*(array[:QUESTIONS] for array in held_out))
-which = controls.number("Question, of those it was never trained on", 0, QUESTIONS - 1, 0, key="question", width=300)
 steps, logits = learning.answer(moment.parameters, shown, scaled)
 records = [f"{KEYS[k]} → {VALUES[v]}" for k, v in zip(shown.keys[which], shown.values[which], strict=True)]
-asked = KEYS[shown.keys[which, shown.asked[which]]]
+place = int(shown.asked[which])
+asked = KEYS[shown.keys[which, place]]
 right, said = VALUES[shown.answers[which]], VALUES[logits[which].argmax()]
 st.markdown(
     f"The records are {', '.join(f'**{record}**' for record in records)}. **What stands beside {asked}?** After "
     f"{moment.step} steps it says **{said}**, which is {'right' if said == right else f'wrong: it is {right}'}."
 )
-shell.draw(charts.bars(steps.weights[which, 0], records, title="weight"), "weights")
+shell.draw(charts.bars(steps.weights[which, 0], records, title="weight", marked=place), "weights")
 st.markdown(
     f"On {learning.HELD_OUT} such questions it is right in **{moment.accuracy:.1%}**, with "
-    f"**{moment.right_weight:.3f}** of its weight on the record that was asked for. Guessing would be right in "
-    f"{1 / learning.VALUES:.1%}; weights that are all alike have {1 / learning.RECORDS:.3f}."
+    f"**{moment.right_weight:.3f}** of its weight on the record that was asked for, framed here. Guessing would be "
+    f"right in {1 / learning.VALUES:.1%}; weights that are all alike have {1 / learning.RECORDS:.3f}."
 )
-if start and moments[-1].accuracy < 0.95:
+if ready and learning.verdict(moments) != "learnt":
     st.warning(
-        f"This run did not learn the lookup: {moments[-1].accuracy:.1%} after {settings.steps} steps with a learning "
-        f"rate of {rate:g} and {dimension} dimension{'s' if dimension > 1 else ''}. Too small a rate has not got there "
-        "yet; too large a one jumps past what it looks for; too few dimensions cannot tell the keys apart.",
+        f"This run did not learn the lookup: {moments[-1].accuracy:.1%} after {settings.steps} steps. "
+        + not_learnt(moments),
         icon=":material/trending_down:",
     )
 
@@ -93,10 +132,10 @@ if start and moments[-1].accuracy < 0.95:
 
 
 def curves():
-    if not start:
-        st.markdown("Nothing is trained yet: switch the training on above.")
+    if not ready:
+        st.markdown(UNTRAINED)
         return
-    x = [m.step for m in moments]
+    x = list(recorded)
     series = {
         "accuracy": [m.accuracy for m in moments],
         "weight on the right record": [m.right_weight for m in moments],
@@ -152,7 +191,7 @@ def match():
 def inside():
     st.markdown("The question above as every other attention in these lessons: one query, five records.")
     figures = st.container()
-    one, at = one_head(steps, which), (0, int(shown.asked[which]))
+    one, at = one_head(steps, which), (0, place)
     board = cells.Board(cells.standard(one, [asked], records), scale=one.scale, first="weights", at=at, key="in_")
     with figures:
         board.side_by_side("query", "key")
@@ -161,24 +200,28 @@ def inside():
 
 
 def scaling():
-    if not start:
-        st.markdown("Nothing is trained yet: switch the training on above.")
+    if not ready:
+        st.markdown(UNTRAINED)
         return
-    runs = {name: trained(settings._replace(scaled=on)) for name, on in (("÷ √d_k", True), ("not scaled", False))}
-    x = [m.step for m in moments]
-    titles = ("step", "weight on the right record")
-    shell.draw(
-        charts.lines(x, {name: [m.right_weight for m in run] for name, run in runs.items()}, titles=titles), "both"
-    )
-    with_root, without = runs.values()
-    first = {name: next((m.step for m in run if m.accuracy >= 0.95), None) for name, run in runs.items()}
-    reached = "; ".join(f"{name} {'never' if step is None else f'after {step} steps'}" for name, step in first.items())
+    runs = {
+        name: trained(settings._replace(scaled=on)) for name, on in (("divided by √d_k", True), ("not divided", False))
+    }
+    series = {name: [m.right_weight for m in run] for name, run in runs.items()}
+    shell.draw(charts.lines(list(recorded), series, titles=("step", "weight on the right record")), "both")
+    after = {name: learning.learnt_after(run) for name, run in runs.items()}
+    reached = "; ".join(f"{name} {'never' if n is None else f'after {n} steps'}" for name, n in after.items())
+    first = moments[0].parameters
+    movable = [learning.mean_jacobian_norm(first, held_out, on) for on in (True, False)]
     st.markdown(
-        f"95 % of the answers are right: {reached}. In the end {with_root[-1].right_weight:.3f} of the weight is on "
-        f"the right record with scaling, {without[-1].right_weight:.3f} without. These scores start small, "
-        f"{np.abs(learning.match(moments[0].parameters)).max():.2f} at most, because the weights do: the root matters "
-        "where queries and keys start with components of variance 1."
+        f"{learning.LEARNT:.0%} of the answers are right: **{reached}**. Before training, scores reach "
+        f"{np.abs(learning.match(first)).max():.2f}, and the softmax Jacobian has a mean norm of **{movable[0]:.3f}** "
+        f"where they are divided by the root, **{movable[1]:.3f}** where not. Corrections pass through this matrix."
     )
+    if factor < 4:
+        st.markdown(
+            "Scores as small as these need no root. Open “Change how it is trained”, let W_Q and W_K start 4 or 6 "
+            "times as large, and look again."
+        )
     st.page_link("pages/scaling.py", label="How large scores are", icon=":material/straighten:")
 
 
@@ -230,7 +273,10 @@ with st.container(horizontal=True):
             "learning.csv",
         ),
         "The weights at this step, JSON": (
-            lambda: json.dumps({name: array.tolist() for name, array in moment.parameters.items()}),
+            lambda: json.dumps(
+                {"settings": settings._asdict(), "step": moment.step}
+                | {name: array.tolist() for name, array in moment.parameters.items()}
+            ),
             "weights.json",
         ),
     }

@@ -4,6 +4,7 @@ Each returns a plain, valid value whatever the address says. A page opened with 
 controls a and b: their values come from the rest of the address, checked like any other.
 """
 
+from functools import partial
 from math import isinf
 from urllib.parse import urlencode, urlsplit
 
@@ -71,16 +72,31 @@ def switch(label, default=False, *, key, **options):
     return _ask(st.toggle, label, key, default, read, value=default, **options)
 
 
+def button(label, *, key, **options):
+    """Whether a button was pressed: that stands in the address too, and it is drawn only until it is."""
+    if hidden(key):
+        return st.session_state["fixed"].get(key) == "true"
+    pressed = st.query_params.get(key) == "true"
+    st.session_state["controls"][key] = (label, pressed, False, pressed)
+    if not pressed:
+        press = partial(st.query_params.update, {key: "true"})
+        st.button(label, key=f"{key}_button", on_click=press, **options)
+    return pressed
+
+
 def choice(label, options, *, key, widget=st.segmented_control, names=None, default=None, **more):
     """One of `options`, the first or the `default`; `names` are what readers, and the address, see of them.
 
-    With `widget=st.selectbox` for long lists.
+    With `widget=st.selectbox` for long lists, `widget=st.select_slider` for positions along one.
     """
     options = list(options)
     default = options[0] if default is None else default
     if key in st.session_state and st.session_state[key] not in options:  # they may depend on another control
         del st.session_state[key]
-    first = {"index": options.index(default)} if widget is st.selectbox else {"default": default, "required": True}
+    first = {
+        st.selectbox: {"index": options.index(default)},
+        st.select_slider: {"value": default},
+    }.get(widget, {"default": default, "required": True})
     if names:
         more["format_func"] = lambda option: names[option]
     by_name = {names[option] if names else option: option for option in options}

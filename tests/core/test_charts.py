@@ -86,6 +86,8 @@ def test_bars():
     chart = charts.bars([0.1, 0.9], ["a", "b"], title="weight")
     assert chart.data["value"].tolist() == [0.1, 0.9]
     assert chart.alt == "Bars of weight. a: 0.10; b: 0.90."
+    assert not chart.data["mark"].any()
+    assert charts.bars([0.1, 0.9], ["a", "b"], marked=1).data["mark"].tolist() == [False, True]
 
 
 def test_small_weights_can_be_stretched():

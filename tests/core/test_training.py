@@ -96,12 +96,12 @@ def test_the_same_seed_learns_the_same():
         assert a[:4] == b[:4]
         for name in NAMES:
             np.testing.assert_array_equal(a.parameters[name], b.parameters[name])
-    assert [moment.step for moment in one] == list(range(31))
 
 
-def test_moments_are_evenly_spaced_and_kept():
+def test_moments_are_denser_at_first_and_kept():
     moments = list(train(Settings(steps=100)))
-    assert [moment.step for moment in moments] == [*range(0, 101, 2)]
+    assert [moment.step for moment in moments[:12]] == [0, 1, 2, 3, 4, 5, 6, 8, 9, 11, 12, 14]  # i² / 16
+    assert moments[-1].step == 100
     untouched = learning.new_parameters(Settings(steps=100))
     np.testing.assert_array_equal(moments[0].parameters["W_Q"], untouched["W_Q"])
 
@@ -110,10 +110,75 @@ def test_moments_are_evenly_spaced_and_kept():
 @pytest.mark.parametrize("dimension", [1, 32])
 def test_no_rate_gives_anything_but_numbers(rate, dimension):
     with np.errstate(all="raise", under="ignore"):
-        for moment in train(Settings(dimension, rate, scaled=False, steps=60)):
+        for moment in train(Settings(dimension, rate, scaled=False, steps=60, start=8.0)):
             assert np.isfinite(moment.loss)
             assert 0 <= moment.accuracy <= 1
             assert 0 <= moment.right_weight <= 1
+
+
+@pytest.mark.parametrize(("steps", "recorded"), [(1, [0, 1]), (2, [0, 1, 2]), (1600, [i**2 for i in range(41)])])
+def test_which_steps_are_recorded(steps, recorded):
+    assert learning.recorded_steps(steps) == recorded
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_large_scores_learn_late_without_the_root(seed):
+    """Why scores are scaled: W_Q and W_K start four times as large, so scores sixteen times."""
+    first = learning.new_parameters(Settings(seed=seed, start=4.0))
+    for name, factor in {"W_Q": 4, "W_K": 4, "W_V": 1, "W_O": 1}.items():
+        np.testing.assert_array_equal(first[name], factor * learning.new_parameters(Settings(seed=seed))[name])
+    rooted, raw = (
+        learning.learnt_after(train(Settings(scaled=scaled, seed=seed, start=4.0))) for scaled in (True, False)
+    )
+    assert rooted < raw
+
+
+def test_how_much_weights_can_move():
+    """Equal weights of five records: √4 / 5. Scores that leave one record alone: nothing."""
+    eye, asked = np.eye(8), learning.held_out(Settings())
+    parameters = {"W_Q": 0 * eye, "W_K": eye, "W_V": eye[:, :6], "W_O": eye[:6]}
+    assert learning.mean_jacobian_norm(parameters, asked) == pytest.approx(2 / 5)
+    parameters["W_Q"] = 1000 * eye
+    assert learning.mean_jacobian_norm(parameters, asked) == pytest.approx(0)
+
+
+def run_of(losses, accuracy):
+    return [learning.Moment(step, loss, accuracy, 0.5, {}) for step, loss in enumerate(losses)]
+
+
+@pytest.mark.parametrize(
+    ("losses", "accuracy", "said"),
+    [
+        ([2, 1, 0.5, 0.1], 0.95, "learnt"),
+        ([2, 9, 0.5, 0.1], 0.96, "learnt"),
+        ([2, 3.1, 1, 0.5], 0.94, "overshot"),
+        ([2, 1.9, 1.8, 1.7, 1.6, 1.5, 1.4, 1.2], 0.5, "falling"),
+        ([2, 1.5, 1.4, 1.3, 1.2, 1.2, 1.2, 1.1], 0.5, "stuck"),
+        ([2, 1.5, 1.4, 1.3, 1.2, 1.2, 1.2, 1.3], 0.5, "stuck"),
+    ],
+)
+def test_what_became_of_a_run(losses, accuracy, said):
+    assert learning.verdict(run_of(losses, accuracy)) == said
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (Settings(), "learnt"),
+        (Settings(learning_rate=3.0), "overshot"),
+        (Settings(learning_rate=0.001), "falling"),
+        (Settings(dimension=1), "stuck"),
+    ],
+)
+def test_what_becomes_of_real_runs(settings, said):
+    assert learning.verdict(list(train(settings))) == said
+
+
+def test_when_it_has_learnt():
+    accuracies = [0.2, 0.94, 0.95, 0.9, 1.0]
+    moments = [learning.Moment(10 * i, 1.0, accuracy, 0.5, {}) for i, accuracy in enumerate(accuracies)]
+    assert learning.learnt_after(moments) == 20
+    assert learning.learnt_after(moments[:2]) is None
 
 
 def test_one_record_is_read_off():

@@ -19,22 +19,63 @@ def test_at_first_it_guesses(open_page):
     assert "weights that are all alike have 0.200" in words(app)
 
 
-def test_the_switch_trains_it(open_page):
+def test_the_button_trains_it(open_page):
     app = open_page(PATH)
-    app.toggle(key="train").set_value(True).run()
+    app.button(key="train_button").click().run()
     healthy(app)
     assert "After 400 steps" in words(app)
     assert "it is right in **100.0%**" in words(app)
     assert not app.warning
+    assert app.query_params["train"] == "true"
+    assert "train_button" not in [button.key for button in app.button]
+
+
+def test_another_head_starts_elsewhere(open_page):
+    app = open_page(PATH, train="true", seed=9999)
+    first = app.session_state["runs"].copy()
+    app.button(key="another").click().run()
+    healthy(app)
+    assert app.number_input(key="seed").value == 0
+    assert [settings.seed for settings in app.session_state["runs"].keys() - first.keys()] == [0]
+
+
+@pytest.mark.parametrize("train", ["true", "false"])
+def test_a_link_can_hide_the_training(open_page, train):
+    app = open_page(PATH, train=train, hide="train")
+    healthy(app)
+    assert f"After {400 if train == 'true' else 0} steps" in words(app)
+    assert not {"train_button", "another"} & {button.key for button in app.button}
+
+
+def test_the_shared_link_opens_the_trained_head(open_page):
+    app = open_page(PATH, train="true", step=30)
+    app.session_state["share"] = True
+    app.run()
+    link = next(code.value for code in app.code if "train=true" in code.value)
+    assert "step=30" in link
 
 
 def test_a_link_opens_the_trained_head_at_its_step(open_page):
     app = open_page(PATH, train="true", step=30)
     healthy(app)
     assert "After 30 steps" in words(app)
-    for step in (0, 400):
-        app.slider(key="step").set_value(step).run()
+    for step in (0, 1, 400):
+        app.select_slider(key="step").set_value(step).run()
+        healthy(app)
         assert f"After {step} steps" in words(app)
+
+
+def test_a_hidden_step_is_kept(open_page):
+    assert "After 30 steps" in words(open_page(PATH, train="true", step=30, hide="step"))
+
+
+def test_leaving_and_coming_back(open_page):
+    app = open_page(PATH, train="true", step=30)
+    app.switch_page("pages/scaling.py").run()
+    app.query_params.clear()
+    app.switch_page(PATH).run()
+    healthy(app)
+    assert "After 30 steps" in words(app)
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -48,13 +89,33 @@ def test_what_it_has_learnt_stands_on_the_diagonal(open_page):
     assert "**8** of 8" not in words(open_page(PATH, part="W_Q and W_K"))
 
 
-@pytest.mark.parametrize("query", [{"dim": 1}, {"dim": 32}, {"rate": "0.001"}, {"rate": "3"}, {"scaled": "false"}])
-def test_every_way_to_train(open_page, query):
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ({"dim": 1}, "a query can only prefer the largest key or the smallest"),
+        ({"dim": 32}, ""),
+        ({"rate": "0.001"}, "It is still learning"),
+        ({"rate": "3"}, "It overshot"),
+        ({"rate": "3", "dim": 32, "start": "8.0", "scaled": "false"}, "It overshot"),
+        ({"rate": "0.001", "dim": 1, "start": "8.0", "scaled": "false"}, "It is stuck"),
+        ({"start": "6.0", "scaled": "false"}, "where it is small, weights hardly move"),
+        ({"start": "6.0"}, ""),
+        ({"scaled": "false"}, ""),
+    ],
+)
+def test_every_way_to_train(open_page, query, said):
     app = open_page(PATH, train="true", part="Scaling", **query)
     healthy(app)
-    learnt = ("dim" not in query and "rate" not in query) or query.get("dim") == 32
-    assert bool(app.warning) != learnt
-    assert ("This run did not learn the lookup" in words(app)) != learnt
+    assert said in words(app)
+    assert ("This run did not learn the lookup" in words(app)) == bool(said)
+    assert ("need no root" in words(app)) == ("start" not in query)
+
+
+def test_large_scores_need_the_root(open_page):
+    """From the same start: one learns the lookup within its 400 steps, the other does not."""
+    text = words(open_page(PATH, train="true", part="Scaling", start="6.0"))
+    assert "divided by √d_k after" in text
+    assert "not divided never" in text
 
 
 @pytest.mark.parametrize("question", [0, 9])
@@ -66,7 +127,19 @@ def test_questions_at_their_ends(open_page, question):
 
 @pytest.mark.parametrize(
     "query",
-    [{"dim": "inf"}, {"dim": 0}, {"rate": "x"}, {"step": "-1"}, {"step": "nan"}, {"question": 99}, {"seed": "1e9"}],
+    [
+        {"dim": "inf"},
+        {"dim": 0},
+        {"rate": "x"},
+        {"step": "-1"},
+        {"step": "nan"},
+        {"step": "inf"},
+        {"step": "31"},
+        {"question": 99},
+        {"seed": "1e9"},
+        {"start": "0"},
+        {"start": "inf"},
+    ],
 )
 def test_addresses_that_make_no_sense(open_page, query):
     app = open_page(PATH, train="true", **query)
