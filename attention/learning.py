@@ -75,6 +75,12 @@ def held_out(settings):
     return draw_questions(HELD_OUT, np.random.default_rng([settings.seed, 1]))
 
 
+def unambiguous(questions, number):
+    """The first `number` of them, or fewer, whose answer stands in one record only: no other could give it."""
+    once = (questions.values == questions.answers[:, None]).sum(axis=1) == 1
+    return Questions(*(array[once][:number] for array in questions))
+
+
 def new_parameters(settings):
     """Random W_Q, W_K (dimension, KEYS), W_V (dimension, VALUES) and W_O (VALUES, dimension), drawn as in Linear."""
     rng, d = np.random.default_rng(settings.seed), settings.dimension

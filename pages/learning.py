@@ -105,7 +105,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     which = controls.number("Question it was not trained on", 0, QUESTIONS - 1, 0, key="question", width=230)
 
 held_out = learning.held_out(settings)
-shown = learning.Questions(*(array[:QUESTIONS] for array in held_out))
+shown = learning.unambiguous(held_out, QUESTIONS)
 steps, logits = learning.answer(moment.parameters, shown, scaled)
 records = [f"{KEYS[k]} → {VALUES[v]}" for k, v in zip(shown.keys[which], shown.values[which], strict=True)]
 place = int(shown.asked[which])

@@ -26,6 +26,21 @@ def test_questions_can_be_answered(questions):
     np.testing.assert_array_equal(asked[:, 0].argmax(-1), questions.keys[np.arange(7), questions.asked])
 
 
+def test_unambiguous_questions():
+    """The second and the last have their answer in one record."""
+    values = np.array([[1, 2, 1, 0, 0], [1, 2, 1, 0, 0], [3, 3, 3, 3, 3], [0, 1, 2, 3, 4]])
+    questions = Questions(np.arange(20).reshape(4, 5), values, np.array([0, 1, 0, 4]))
+    np.testing.assert_array_equal(learning.unambiguous(questions, 5).keys, questions.keys[[1, 3]])
+    assert learning.unambiguous(questions, 5).answers.tolist() == [2, 4]
+    assert learning.unambiguous(questions, 1).asked.tolist() == [1]
+
+
+@pytest.mark.parametrize("seed", [0, 9999])
+def test_enough_held_out_questions_are_unambiguous(seed):
+    """(5/6)⁴ of 512 are 247; 10 are looked at."""
+    assert 190 < len(learning.unambiguous(learning.held_out(Settings(seed=seed)), 512).asked) < 310
+
+
 def test_a_head_made_by_hand_answers_everything():
     """W_Q = W_K = √20 I finds the record by a score of 20 / √8 against 0; W_V and W_O hand its value on."""
     eye = np.eye(8)
