@@ -10,14 +10,13 @@ import streamlit as st
 from attention import charts, export, learning
 from attention.gradients import attention_backward
 from attention.head_slices import one_head
-from pages.shared import cells, controls, quiz, shell
+from pages.shared import cells, controls, quiz, shell, training
 
 PAGE = "pages/learning.py"
 KEYS = [chr(ord("A") + i) for i in range(learning.KEYS)]
 VALUES = [str(i + 1) for i in range(learning.VALUES)]
 QUESTIONS = 10  # of the held-out ones, to be looked at
 UNTRAINED = "Nothing is trained yet: press the button above."
-RUNS = 4  # kept for a visitor, so that going back and forth does not train anew
 
 shell.open_page(PAGE)
 st.markdown(
@@ -39,60 +38,12 @@ with st.expander("Change how it is trained", icon=":material/tune:", on_change="
     factor = controls.slider("W_Q and W_K start so many times as large", 1.0, 8.0, 1.0, key="start", step=0.5)
 settings = learning.Settings(dimension, rate, scaled, seed, start=factor)
 
-
-def trained(settings):
-    """Every Moment of a run, with its progress shown while it is computed.
-
-    Kept in the visitor's session and not in a cache that all share: there, the second who asks would wait.
-    """
-    runs = st.session_state.setdefault("runs", {})
-    if settings not in runs:
-        progress, moments = st.progress(0.0), []
-        for moment in learning.train(settings):
-            moments.append(moment)
-            progress.progress(moment.step / settings.steps, f"Step {moment.step}: accuracy {moment.accuracy:.0%}")
-        progress.empty()
-        runs[settings] = moments
-        for old in list(runs)[:-RUNS]:
-            del runs[old]
-    return runs[settings]
-
-
-def not_learnt(moments):
-    """What the numbers of a run that did not learn say about why."""
-    before, last, late = moments[0], moments[-1], moments[-len(moments) // 4]
-    match learning.verdict(moments):
-        case "overshot":
-            worst = max(moments, key=lambda m: m.loss)
-            return (
-                f"**It overshot**: the loss was {before.loss:.2f} before training and {worst.loss:.2f} at step "
-                f"{worst.step}. Every step goes too far. Try a smaller learning rate."
-            )
-        case "falling":
-            return (
-                f"**It is still learning**: the loss is {last.loss:.2f}, and was {late.loss:.2f} at step {late.step}. "
-                "Try a larger learning rate."
-            )
-        case _:
-            stuck = f"**It is stuck**: the loss was {late.loss:.2f} at step {late.step} and is {last.loss:.2f} now. "
-            if dimension == 1:
-                return stuck + (
-                    "In one dimension a score is a product of two numbers, so a query can only prefer the largest "
-                    "key or the smallest."
-                )
-            movable = learning.mean_jacobian_norm(before.parameters, held_out, scaled)
-            return stuck + (
-                "Before training, the softmax Jacobian had a mean norm of "
-                f"{movable:.3f}, of ½ at most: where it is small, weights hardly move."
-            )
-
-
 label = f"Train: {settings.steps} steps of {learning.BATCH} questions each"
 ready = controls.button(label, key="train", type="primary", icon=":material/play_arrow:")
 if ready and not (controls.hidden("train") or controls.hidden("seed")):
     other = {"seed": (seed + 1) % SEEDS}
     st.button("Train another head", icon=":material/replay:", on_click=controls.put, kwargs=other, key="another")
-moments = trained(settings) if ready else list(islice(learning.train(settings), 1))
+moments = training.trained(settings) if ready else list(islice(learning.train(settings), 1))
 moment = moments[0]
 with st.container(horizontal=True, vertical_alignment="bottom"):
     if ready:
@@ -124,7 +75,7 @@ st.markdown(
 if ready and learning.verdict(moments) != "learnt":
     st.warning(
         f"This run did not learn the lookup: {moments[-1].accuracy:.1%} after {settings.steps} steps. "
-        + not_learnt(moments),
+        + training.not_learnt(moments, settings),
         icon=":material/trending_down:",
     )
 
@@ -204,7 +155,8 @@ def scaling():
         st.markdown(UNTRAINED)
         return
     runs = {
-        name: trained(settings._replace(scaled=on)) for name, on in (("divided by √d_k", True), ("not divided", False))
+        name: training.trained(settings._replace(scaled=on))
+        for name, on in (("divided by √d_k", True), ("not divided", False))
     }
     series = {name: [m.right_weight for m in run] for name, run in runs.items()}
     shell.draw(charts.lines(list(recorded), series, titles=("step", "weight on the right record")), "both")
@@ -240,11 +192,24 @@ draw()
 # --- predict, then reveal ---------------------------------------------------------------------------------
 
 st.subheader("Predict, then check")
+parameters = moment.parameters
+sizes = ", ".join(f"${name}$ ({' × '.join(map(str, array.shape))})" for name, array in parameters.items())
 quiz.number(
-    "q_before",
-    "Before any training, how much of its weight does the head put on the record that is asked for, on average?",
-    moments[0].right_weight,
-    f"It has no reason to prefer any of {learning.RECORDS} records.",
+    "q_count",
+    f"The head consists of {sizes}. How many numbers does training adjust?",
+    sum(array.size for array in parameters.values()),
+    "All of its entries, and nothing else: the records are given with each question.",
+)
+doubled = learning.measure(moment.step, parameters | {"W_Q": 2 * parameters["W_Q"]}, held_out, scaled)
+change = round(doubled.right_weight - moment.right_weight, 3)
+quiz.choice(
+    "q_double",
+    f"Take the head as it is after {moment.step} steps, and double $W_Q$, so that every score doubles. The mean weight "
+    "on the record that was asked for …",
+    ("grows", "shrinks", "stays the same, to three decimals"),
+    "grows" if change > 0 else "shrinks" if change < 0 else "stays the same, to three decimals",
+    f"It goes from {moment.right_weight:.3f} to {doubled.right_weight:.3f}. Larger differences between scores give "
+    "more to whichever record is ahead: that helps where the right one is.",
 )
 stranger = learning.ask_for_a_stranger(moment.parameters, shown, scaled)
 quiz.number(

@@ -1,7 +1,15 @@
 """Learning through Streamlit."""
 
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from threading import Event
+
 import pytest
 from test_all_pages import healthy
+
+from attention import learning
+from attention.learning import Settings, train
+from pages.shared import training
 
 PATH = "pages/learning.py"
 PARTS = ("Curves", "Questions", "W_Q and W_K", "One question", "Scaling")
@@ -32,11 +40,12 @@ def test_the_button_trains_it(open_page):
 
 def test_another_head_starts_elsewhere(open_page):
     app = open_page(PATH, train="true", seed=9999)
-    first = app.session_state["runs"].copy()
+    before = words(app)
     app.button(key="another").click().run()
     healthy(app)
     assert app.number_input(key="seed").value == 0
-    assert [settings.seed for settings in app.session_state["runs"].keys() - first.keys()] == [0]
+    assert words(app) != before
+    assert words(app) == words(open_page(PATH, train="true"))
 
 
 @pytest.mark.parametrize("train", ["true", "false"])
@@ -147,21 +156,61 @@ def test_addresses_that_make_no_sense(open_page, query):
     assert "After 400 steps" in words(app)
 
 
-def test_runs_are_kept_but_not_for_ever(open_page):
-    app = open_page(PATH, train="true")
-    for seed in range(1, 7):
-        app.session_state["seed"] = seed
-        app.session_state["change"] = True
-        app.run()
-    assert len(app.session_state["runs"]) == 4
+@pytest.fixture
+def finished():
+    training.finished().clear()
+    return training.finished()
 
 
-@pytest.mark.parametrize(("question", "answer"), [("q_before", 0.2), ("q_stranger", 1.0)])
+def test_runs_are_kept_but_not_for_ever(finished, monkeypatch):
+    monkeypatch.setattr(training, "RUNS", 3)
+    for seed in range(5):
+        training.trained(Settings(seed=seed, steps=2))
+    assert [settings.seed for settings in finished] == [2, 3, 4]
+
+
+def test_what_one_visitor_trained_another_finds(open_page, finished, monkeypatch):
+    open_page(PATH, train="true")
+    monkeypatch.setattr(learning, "train", lambda settings: iter([next(train(settings))]))
+    assert "After 400 steps" in words(open_page(PATH, train="true"))
+
+
+def test_nobody_waits_for_another(finished, monkeypatch):
+    """One run hangs in the middle; a second of the same settings goes through, and then the first takes its."""
+    settings, hanging, go_on = Settings(steps=3), Event(), Event()
+
+    def hang(settings):
+        yield from islice(train(settings), 2)
+        hanging.set()
+        go_on.wait(20)
+        yield from islice(train(settings), 2, None)
+
+    with ThreadPoolExecutor() as pool:
+        monkeypatch.setattr(learning, "train", hang)
+        first = pool.submit(training.trained, settings)
+        assert hanging.wait(20)
+        monkeypatch.setattr(learning, "train", train)
+        second = training.trained(settings)
+        assert not first.done()
+        go_on.set()
+        assert first.result(20) is second is finished[settings]
+    assert [moment.step for moment in second] == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(("question", "answer"), [("q_count", 8 * 3 + 8 * 3 + 6 * 3 + 6 * 3), ("q_stranger", 1.0)])
 def test_predictions(open_page, question, answer):
-    """Five records share one weight; softmax always shares out all of it."""
-    app = open_page(PATH)
+    """Four matrices with a side of d = 3; softmax always shares out all of its weight."""
+    app = open_page(PATH, dim=3)
     app.number_input(key=f"{question}_guess").set_value(answer)
     app.button(key=f"FormSubmitter:{question}-Check").click().run()
+    assert app.success[0].value.startswith("Right")
+
+
+def test_a_trained_head_that_is_doubled_is_surer(open_page):
+    """Where the right record is ahead, larger differences give it more."""
+    app = open_page(PATH, train="true")
+    app.radio(key="q_double_guess").set_value("grows")
+    app.button(key="FormSubmitter:q_double-Check").click().run()
     assert app.success[0].value.startswith("Right")
 
 
