@@ -39,7 +39,7 @@ with st.expander("Change how it is trained", icon=":material/tune:", on_change="
 settings = learning.Settings(dimension, rate, scaled, seed, start=factor)
 
 label = f"Train: {settings.steps} steps of {learning.BATCH} questions each"
-ready = controls.button(label, key="train", type="primary", icon=":material/play_arrow:")
+ready = controls.button(label, key="train", icon=":material/play_arrow:")
 if ready and not (controls.hidden("train") or controls.hidden("seed")):
     other = {"seed": (seed + 1) % SEEDS}
     st.button("Train another head", icon=":material/replay:", on_click=controls.put, kwargs=other, key="another")
