@@ -40,8 +40,8 @@ for section in ("Lessons", "Lab"):
                     st.page_link(page.path, label=f"**{page.title}**", icon=page.icon)
                     st.caption(page.about)
 st.caption(
-    "All of it is computed as you look, in NumPy, on this server; nothing is downloaded, nothing is kept. A lesson takes "
-    "about ten minutes. The address of a page holds its state, so a link shows others what you see."
+    "All of it is computed as you look, in NumPy, on this server; nothing is downloaded, nothing is kept. A lesson "
+    "takes about ten minutes. The address of a page holds its state, so a link shows others what you see."
 )
 
 shell.close_page(PAGE, attention_steps)

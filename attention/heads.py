@@ -113,10 +113,12 @@ def chance_scores(weights, pattern, *, draws=1000, seed=0):
 def best_for_distant_pairs(weights, distance=3):
     """(pairs,): the largest weight that any head gives, for each query and key at least `distance` apart.
 
-    What "the best of all heads" reaches for a pair of words that nobody chose.
+    What "the best of all heads" reaches for a pair of words that nobody chose. Pairs to which no head gives
+    any weight, as those that a mask forbids, are not counted.
     """
     T_q, T_k = weights.shape[-2:]
-    return weights.reshape(-1, T_q, T_k).max(axis=0)[_apart(T_q, T_k) >= distance]
+    best = weights.reshape(-1, T_q, T_k).max(axis=0)
+    return best[(_apart(T_q, T_k) >= distance) & (best > 0)]
 
 
 def share_as_high(score, chance):

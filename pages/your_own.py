@@ -158,7 +158,8 @@ stretch = controls.switch(
 layer, head = heads.pick(finding, stretch=stretch)
 with st.expander("The highest scores, and what chance gives", on_change="rerun", key="more_ranking") as box:
     if box.open:
-        heads.ranking(finding, weights, version=version)
+        heads.ranking(finding)
+        heads.chance(finding, weights, *tokens, version=version)
 
 # --- one head, large --------------------------------------------------------------------------------------
 

@@ -35,18 +35,24 @@ class Finding(NamedTuple):
     def words(self):
         return (PATTERNS | SPREADS)[self.name]
 
+    @property
+    def pair(self):
+        """(query, key), by position, if a pair was looked for."""
+        return tuple(np.argwhere(self.pattern)[0].tolist()) if self.name == "pair" else None
 
-def find(weights, query_tokens, key_tokens, *, version, rows=None, default="first", pair=(0, 0)):
+
+def find(weights, query_tokens, key_tokens, *, version, rows=None, default="first", pair=(0, 0), changed=None):
     """Ask what the heads shall be scored for, and return the Finding.
 
     weights (layers, heads, T_q, T_k); `version` names them, with whatever they were computed from: scores are
     kept for it until the session ends. Queries where `rows` (T_q,) is False do not count; one must remain.
-    `default` is what is looked for at first, `pair` the positions of the query and the key of one's choice.
+    `default` is what is looked for at first, `pair` the positions of the query and the key of one's choice,
+    and `changed` is called when the reader takes others.
     """
     names = PATTERNS | SPREADS
     options = {"key": "find", "widget": st.selectbox, "names": names, "default": default, "width": 400}
     name = controls.choice("Which heads look at …", names, **options)
-    pair = _pair(query_tokens, key_tokens, *pair) if name == "pair" else (0, 0)
+    pair = _pair(query_tokens, key_tokens, *pair, changed) if name == "pair" else (0, 0)
     rows = np.ones(len(query_tokens), dtype=bool) if rows is None else rows
     if name == "pair":
         rows = np.ones(len(query_tokens), dtype=bool)
@@ -89,29 +95,31 @@ def pick(finding, *, stretch=False):
     return layer, head
 
 
-def ranking(finding, weights, *, version):
-    """The heads with the highest scores, and what chance would give."""
-    ranked = heads.rank_heads(finding.scores)
+def ranking(finding):
+    """The heads with the highest scores."""
     st.dataframe(
-        pd.DataFrame(ranked[:BEST], columns=["layer", "head", "score"]),
+        pd.DataFrame(heads.rank_heads(finding.scores)[:BEST], columns=["layer", "head", "score"]),
         hide_index=True,
         width="content",
         column_config={"score": st.column_config.NumberColumn(format="%.3f")},
     )
-    if finding.pattern is None:
-        return
-    draws = int(np.clip(CHANCE / weights.size, 50, 1000))
-    with st.spinner("Drawing random keys …"):
-        chance = _chance(version, finding.pattern.tobytes(), draws, weights, finding.pattern)
-    layer, head, best = ranked[0]
-    reached = heads.share_as_high(best, chance)
-    st.markdown(
-        f"Would chance do it? Aimed at **random** keys instead, {draws:,} times, the best of all "
-        f"{finding.scores.size:,} heads scores {np.median(chance):.3f} in the middle and {chance.max():.3f} at "
-        f"most. Layer {layer}, head {head} has {best:.3f}; {reached:.1%} of the draws reach that."
-    )
+
+
+def chance(finding, weights, query_tokens, key_tokens, *, version):
+    """Say how high the best head would score where there is nothing to find."""
     if finding.name == "pair":
-        _warn_of_choosing(best, weights)
+        _chance_of_a_pair(finding, weights, query_tokens, key_tokens)
+    elif finding.pattern is not None:
+        draws = int(np.clip(CHANCE / weights.size, 50, 1000))
+        with st.spinner("Drawing random keys …"):
+            by_chance = _chance(version, finding.pattern.tobytes(), draws, weights, finding.pattern)
+        layer, head, best = heads.rank_heads(finding.scores)[0]
+        st.markdown(
+            f"Would chance do it? Aimed at **random** keys instead, {draws:,} times, the best of all "
+            f"{finding.scores.size:,} heads scores {np.median(by_chance):.3f} in the middle and {by_chance.max():.3f} "
+            f"at most. Layer {layer}, head {head} has **{best:.3f}**: "
+            f"{heads.share_as_high(best, by_chance):.1%} of the draws reach that."
+        )
 
 
 def statistics(weights, query_tokens, key_tokens, layer, head, *, version, rows):
@@ -142,29 +150,38 @@ def sources(board, shown):
                     board.show(name)
 
 
-def _warn_of_choosing(best, weights):
-    distant = heads.best_for_distant_pairs(weights)
-    if distant.size:
+def _chance_of_a_pair(finding, weights, query_tokens, key_tokens):
+    query, key = finding.pair
+    rows, columns = heads.words(query_tokens), heads.words(key_tokens)
+    kind = "words"  # which are compared with words: marks such as [CLS] get much from all of them
+    if not (rows[query] and columns[key]):
+        rows, columns, kind = np.ones_like(rows), np.ones_like(columns), "tokens"
+    apart = min(max(abs(query - key), 1), 3)
+    others = heads.best_for_distant_pairs(weights[..., rows, :][..., columns], apart)
+    if others.size:
+        best = finding.scores.max()
         st.markdown(
-            "Mind the choosing: for a pair that nobody chose, at least three tokens apart, the best of all heads "
-            f"gives {np.median(distant):.3f} in the middle; {heads.share_as_high(best, distant):.1%} of those "
-            "pairs get as much as yours. High for one pair is not yet a head *for* such pairs."
+            f"Mind the choosing: for two {kind} that **nobody chose**, at least {apart} apart, the best of all "
+            f"{finding.scores.size:,} heads gives {np.median(others):.3f} in the middle. Yours gets **{best:.3f}** "
+            f"from its best; {heads.share_as_high(best, others):.1%} of all such pairs get as much. High for one pair is "
+            "not yet a head *for* such pairs."
         )
 
 
-def _pair(query_tokens, key_tokens, query, key):
+def _pair(query_tokens, key_tokens, query, key, changed):
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        query = _position("Query: who looks", query_tokens, query, "asks")
-        key = _position("Key: who is looked at", key_tokens, key, "asked")
+        query = _position("Query: who looks", query_tokens, query, "asks", changed)
+        key = _position("Key: who is looked at", key_tokens, key, "asked", changed)
         st.markdown(f"{shell.token(query_tokens[query])} looks at {shell.token(key_tokens[key])}")
     return query, key
 
 
-def _position(label, tokens, default, key):
+def _position(label, tokens, default, key, changed):
+    more = {"key": key, "width": 200, "on_change": changed}
     if len(tokens) > charts.COLOURS_UP_TO:  # too many for a list
-        return controls.number(f"{label}, by position", 0, len(tokens) - 1, default, key=key, width=200)
+        return controls.number(f"{label}, by position", 0, len(tokens) - 1, default, **more)
     names = dict(enumerate(charts.indexed(tokens)))
-    return controls.choice(label, names, key=key, widget=st.selectbox, names=names, default=default, width=200)
+    return controls.choice(label, names, widget=st.selectbox, names=names, default=default, **more)
 
 
 def _overview(finding, layer, head, stretch):

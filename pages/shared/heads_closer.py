@@ -9,7 +9,7 @@ import streamlit as st
 from attention import attention_steps, charts, merge_heads
 from attention import heads as measures
 from attention.head_slices import relative_change, switch_off
-from attention.recordings import CONTRASTS, SENTENCES, Recording, load_recording
+from attention.recordings import CONTRASTS, PAIRS, SENTENCES, Recording, load_recording
 from pages.shared import cells, controls, quiz, shell
 
 
@@ -49,6 +49,11 @@ def recorded(sentence, causal):
     """(the Recording, its weights (layers, heads, T, T)): the same for all visitors, and nobody writes to them."""
     recording = load_recording(sentence)
     return recording, recording.attend(causal=causal)[1]
+
+
+def pair(sentence):
+    """The positions of the two words that one may want to see connected: who looks, and at whom."""
+    return tuple(map(recorded(sentence, False)[0].query_tokens.index, PAIRS[sentence]))
 
 
 def show(chosen):

@@ -131,6 +131,11 @@ def test_best_for_distant_pairs():
     assert heads.share_as_high(0.5, [0.1, 0.5, 0.9, 0.2]) == 0.5
 
 
+def test_pairs_that_a_mask_forbids_are_not_counted():
+    causal = np.array([[1, 0, 0], [0.4, 0.6, 0], [0.2, 0.5, 0.3]])
+    np.testing.assert_allclose(heads.best_for_distant_pairs(causal, distance=1), [0.4, 0.2, 0.5])
+
+
 def test_entropy_goes_from_one_key_to_all_alike():
     rows = np.array([[1, 0, 0, 0], [0.5, 0.5, 0, 0], [0.25] * 4])
     np.testing.assert_allclose(heads.entropy(rows), [0, log(2), log(4)])

@@ -59,6 +59,12 @@ def test_the_top_level_holds_what_it_should():
     assert {name.split("/")[0] for name in listed.stdout.splitlines()} == TOP | HIDDEN
 
 
+def test_no_two_files_of_tests_have_one_name():
+    """pytest imports them all as top-level modules."""
+    names = [path.name for path in (ROOT / "tests").rglob("test_*.py")]
+    assert len(names) == len(set(names))
+
+
 def test_nothing_is_drawn_by_hand():
     """No HTML, CSS or JavaScript of our own."""
     for path in [ROOT / "dashboard.py", *PAGES]:
