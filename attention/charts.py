@@ -219,7 +219,7 @@ def _with(spec, **values):
 def _heatmap_spec(num_rows, num_columns, kind, step, titles, colours, banded=(False, False)):
     numbers = max(num_rows, num_columns) <= NUMBERS_UP_TO
     cell = alt.selection_point(  # a double click must not clear it: that would take back clicks on other cells
-        name="cell", fields=["row", "col"], on="click", clear=False, toggle="true", empty=False
+        name="cell", fields=["row", "col"], on="mousedown", clear=False, toggle="true", empty=False
     )
     gaps = alt.Scale(paddingInner=0.06, paddingOuter=0.03)
     base = alt.Chart(alt.NamedData("cells")).encode(
@@ -350,7 +350,9 @@ def _panels_spec(number, num_rows, num_columns, per_line, cell):
     lines = -(-number // per_line)
     scales = [alt.Scale(domain=ends, nice=False) for ends in ([0, per_line * wide], [lines * high, 0])]
     left, top = f"datum.panel % {per_line} * {wide}", f"floor(datum.panel / {per_line}) * {high} + {20 / cell}"
-    picked = alt.selection_point(name="panel", fields=["panel"], on="click", clear=False, toggle="true", empty=False)
+    picked = alt.selection_point(
+        name="panel", fields=["panel"], on="mousedown", clear=False, toggle="true", empty=False
+    )
     base = alt.Chart(alt.NamedData("panels"))
 
     def box(x, y, width, height):

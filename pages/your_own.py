@@ -54,7 +54,6 @@ with try_one:
         st.button(
             "Open the sample",
             icon=":material/play_arrow:",
-            type="primary",
             on_click=partial(st.session_state.update, sample=SAMPLE),
             disabled=sample != OWN,
         )
@@ -84,7 +83,8 @@ with st.expander("How to save your own", icon=":material/code:", expanded=record
         f"{uploads.MAX_TOKENS:,} tokens, {uploads.MAX_HEADS} layers of {uploads.MAX_HEADS} heads."
     )
     for tab, code in zip(st.tabs(list(snippets.LIBRARIES)), snippets.LIBRARIES.values(), strict=True):
-        tab.code(code, wrap_lines=True)
+        with tab:
+            shell.program(code, wrap_lines=True)
 
 if recording is None:
     shell.close_page(PAGE, uploads.read_upload)

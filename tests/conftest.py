@@ -3,6 +3,10 @@
 import os
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("untimed", deadline=None)  # the machine's speed is not a property of the code
+settings.load_profile("untimed")
 
 
 @pytest.fixture(scope="session")

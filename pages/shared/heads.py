@@ -163,8 +163,8 @@ def _chance_of_a_pair(finding, weights, query_tokens, key_tokens):
         st.markdown(
             f"Mind the choosing: for two {kind} that **nobody chose**, at least {apart} apart, the best of all "
             f"{finding.scores.size:,} heads gives {np.median(others):.3f} in the middle. Yours gets **{best:.3f}** "
-            f"from its best; {heads.share_as_high(best, others):.1%} of all such pairs get as much. High for one pair is "
-            "not yet a head *for* such pairs."
+            f"from its best; {heads.share_as_high(best, others):.1%} of all such pairs get as much. High for one pair "
+            "is not yet a head *for* such pairs."
         )
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from attention import charts, examples, pitfalls, softmax
-from pages.shared import cells, controls
+from pages.shared import cells, controls, shell
 
 SLIPS = {  # name in `pitfalls.SLIPS`: name for readers, its code, what comes of it
     "polarity": (
@@ -160,7 +160,7 @@ def slips(tokens, mask, steps):
         slip = controls.choice("Slip", SLIPS, key="slip", widget=st.selectbox, names=titles, width=300)
         add = controls.number("Add to every score", -20, 20, 0, key="add", help="The right weights do not move.")
     _, code, says = SLIPS[slip]
-    st.code(f"weights = softmax({code})", language="python")
+    shell.program(f"weights = softmax({code})")
     scores = steps.scaled_scores + add
     wrong = pitfalls.SLIPS[slip](scores, mask)
     weights = pitfalls.plain_softmax(wrong)

@@ -61,11 +61,8 @@ def libraries(tokens, mask, steps):
     both.index = [conventions.LIBRARIES[library] for library in both.index]
     st.table(both.map(lambda value: str(value) if isinstance(value, bool) else charts.exact(value)))
     library = controls.choice("The present mask for", conventions.LIBRARIES, key="lib", names=conventions.LIBRARIES)
-    st.code(
-        conventions.code(library, mask),
-        language="python",
-        height=500 if len(mask) > charts.NUMBERS_UP_TO else "content",
-    )
+    height = 500 if len(mask) > charts.NUMBERS_UP_TO else "content"
+    shell.program(conventions.code(library, mask), height=height)
 
 
 def two_sequences(tokens, mask, steps):
@@ -119,7 +116,7 @@ def two_sequences(tokens, mask, steps):
         )
     except ValueError as error:
         st.markdown("Given the target's padding mask instead of the source's, the core refuses:")
-        st.code(str(error), language=None, wrap_lines=True)
+        shell.program(str(error), wrap_lines=True)
 
 
 def how_many(tokens, mask, steps):

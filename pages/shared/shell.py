@@ -58,16 +58,16 @@ def open_page(path):
     st.title(page.title)
 
 
-def close_page(path, *code):
+def close_page(path, *sources):
     """Last call of every page: the source of what computed it, the link to share, and the way on."""
     st.divider()
-    if code:
+    if sources:
         with st.expander(
             "The code that computed this page", icon=":material/code:", on_change="rerun", key="code"
         ) as box:
             if box.open:
-                for source in code:
-                    st.code(inspect.getsource(source))
+                for source in sources:
+                    program(inspect.getsource(source))
     with st.expander("Share this page", icon=":material/share:", on_change="rerun", key="share") as box:
         if box.open:
             controls.share()
@@ -85,6 +85,11 @@ def draw(chart, key, *, on_select="ignore"):
         chart = charts.on_dark(chart)
     width = "content" if "width" in chart.spec else "stretch"
     return st.vega_lite_chart(chart.data, chart.spec, key=key, alt=chart.alt, width=width, on_select=on_select)
+
+
+def program(text, **options):
+    """Show code, to be copied. In one colour: several of the highlighter's are too faint to read."""
+    st.code(text, language=None, **options)
 
 
 def token(text):

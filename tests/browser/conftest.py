@@ -104,6 +104,20 @@ def settle(page):
     page.wait_for_timeout(250)
 
 
+def address_holds(page, text):
+    """Wait until the page's address holds `text`."""
+    page.wait_for_function("text => decodeURIComponent(location.search).includes(text)", arg=text, timeout=20_000)
+    settle(page)
+
+
+def eventually(page, found, wanted):
+    """Ask found(page) until it gives `wanted`: a page answers an action in its own time."""
+    end = time.monotonic() + 20
+    while (value := found(page)) != wanted and time.monotonic() < end:
+        page.wait_for_timeout(100)
+    assert value == wanted
+
+
 def click_cell(page, chart, index, times=1):
     """Click the cell number `index`, row by row, of the chart number `chart` of the page."""
     x, y = middle_of_cell(page, chart, index)

@@ -3,7 +3,7 @@
 import pytest
 
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs the package axe-playwright-python")
-GISTS = ("Matrix of", "Mask of", "Bars of", "Lines of", "Panels of")
+GISTS = ("Matrix of", "Mask of", "Bars of", "Lines of", "Panels of", "Histogram of")
 PAGES = ("", "intuition", "numeric_walkthrough", "masking", "multi_head", "scaling", "learning", "your_own")
 # A formula that is wider than its place: Streamlit's element, which Chromium itself makes reachable by keyboard.
 STREAMLITS_OWN = {"scrollable-region-focusable"}

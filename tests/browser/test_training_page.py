@@ -2,7 +2,7 @@
 
 from urllib.parse import parse_qs, urlsplit
 
-from conftest import click_cell, settle
+from conftest import click_cell, eventually, settle
 
 
 def asked_for(page):
@@ -19,6 +19,7 @@ def test_a_press_trains_and_the_address_keeps_it(visit):
         page.get_by_role("slider", name="Steps of training").press("ArrowLeft")
     page.get_by_text("After 0 steps it says").wait_for()
     page.locator('[data-testid="stSidebar"]').get_by_text("Scaling", exact=True).click()
+    page.get_by_role("heading", name="Scaling", exact=True).wait_for()
     settle(page)
     page.go_back()
     page.get_by_text("After 0 steps it says").wait_for()
@@ -31,5 +32,5 @@ def test_a_click_on_a_row_reads_its_question(visit):
     page = visit("learning?train=true&part=Questions")
     for cell, question in ((5 * 8 + 2, "8"), (5 * 3 + 1, "3")):
         click_cell(page, 1, cell)
-        assert asked_for(page)["question"] == question
+        eventually(page, lambda page: asked_for(page)["question"], question)
         assert page.get_by_label("Question it was not trained on").input_value() == question

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from attention import masks, pairs, pitfalls
@@ -59,7 +59,6 @@ def test_what_leaks():
     assert pitfalls.leak(pitfalls.renormalised, ROW, FIRST_TWO) < 1e-15
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(-20, 20), min_size=2, max_size=8), st.data())
 def test_masking_first_never_looks_at_a_hidden_score(scores, data):
     mask = np.array(data.draw(st.lists(st.booleans(), min_size=len(scores), max_size=len(scores))))
@@ -215,7 +214,6 @@ def test_pairs_by_formula_and_by_count(name, T, parameter, expected):
     assert pairs.count(name, T, parameter) == expected
 
 
-@settings(deadline=None)
 @given(st.integers(1, 40), st.integers(0, 45), st.integers(1, 45))
 def test_pairs_are_those_of_the_masks(T, left, documents):
     whole = {

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pages.shared import mask_editor
@@ -59,7 +59,6 @@ def test_what_cannot_be_read_is_said(written, said):
     assert np.array_equal(mask, BELOW) and said in problem
 
 
-@settings(deadline=None)
 @given(st.integers(1, 64), st.randoms(use_true_random=False))
 def test_a_mask_survives_its_text(size, random):
     mask = np.array([[random.random() < 0.5 for _ in range(size)] for _ in range(size)])
@@ -69,7 +68,6 @@ def test_a_mask_survives_its_text(size, random):
     assert len(text) <= 1100
 
 
-@settings(deadline=None)
 @given(st.text(max_size=60))
 def test_any_text_is_read_or_refused(written):
     mask, problem = mask_editor.read(written, BELOW)
