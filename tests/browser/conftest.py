@@ -13,6 +13,16 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 FLAGS = [f"--{flag}" for flag in ("no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-sync")]
+# Nothing of the document has changed for 200 ms; a page that never rests is waited for no longer than 5 s.
+QUIET = """() => new Promise(done => {
+    let timer
+    const again = () => { clearTimeout(timer); timer = setTimeout(end, 200) }
+    const watch = new MutationObserver(again)
+    const end = () => { watch.disconnect(); done() }
+    watch.observe(document, {subtree: true, childList: true, attributes: true, characterData: true})
+    again()
+    setTimeout(end, 5000)
+})"""
 # Streamlit asks for these below the page's own path first, and then where they are.
 PROBES = ("_stcore/health", "_stcore/host-config")
 
@@ -100,8 +110,9 @@ def visit(browser, server):
 def settle(page):
     """Wait until the page stands there whole and runs no more."""
     page.get_by_text("Share this page").wait_for(timeout=20_000)  # the last thing of every page
-    page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]', timeout=20_000)
-    page.wait_for_timeout(250)
+    for _ in range(2):  # a run may begin while the page is being drawn
+        page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]', timeout=20_000)
+        page.evaluate(QUIET)
 
 
 def address_holds(page, text):

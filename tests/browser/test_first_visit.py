@@ -36,7 +36,7 @@ def test_first_request_is_a_deep_link(fresh_server, visit, scheme):
 def test_every_page_is_reached_from_the_sidebar_and_paints(visit):
     page = visit()
     links = page.locator('[data-testid="stSidebar"] a')
-    assert links.count() == 8
+    eventually(page, lambda _: links.count(), 8)
     for i in range(8):
         title = links.nth(i).inner_text().split("\n")[-1].strip()
         links.nth(i).click()
