@@ -51,10 +51,11 @@ def test_the_keyboard_explains_a_cell(visit):
 
 def test_next_goes_on_and_explains_the_result(visit):
     page = visit(PATH)
-    for _ in range(4):
+    for step in "2345":
         page.get_by_role("button", name="Next").first.click()
-        page.get_by_role("heading", name="5 · Softmax").wait_for()
-    settle(page)
+        page.get_by_role("heading", name=f"{step} · ").wait_for()
+        settle(page)
+    assert page.get_by_role("heading", name="5 · Softmax").is_visible()
     assert "0.4327" in formula(page)
 
 
