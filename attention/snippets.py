@@ -15,7 +15,8 @@ with torch.no_grad():
     attentions = model(**inputs, output_attentions=True).attentions  # per layer: (batch, heads, T, T)
 weights = torch.stack(attentions)[:, 0]  # the first of the batch: (layers, heads, T, T)
 tokens = tokenizer.convert_ids_to_tokens(inputs["input_ids"][0].tolist())
-np.savez_compressed("attention.npz", weights=weights.half().cpu().numpy(), tokens=np.array(tokens))
+# .half() instead of .float() makes a large file half as large
+np.savez_compressed("attention.npz", weights=weights.float().cpu().numpy(), tokens=np.array(tokens))
 """
 
 PYTORCH = """\
@@ -26,7 +27,7 @@ import torch
 module.eval()  # no dropout
 with torch.no_grad():
     _, weights = module(x, x, x, average_attn_weights=False)  # (batch, heads, T, T)
-np.savez_compressed("attention.npz", weights=weights[0].half().cpu().numpy(), tokens=np.array(tokens))
+np.savez_compressed("attention.npz", weights=weights[0].float().cpu().numpy(), tokens=np.array(tokens))
 """
 
 KERAS = """\
@@ -35,7 +36,7 @@ import keras
 import numpy as np
 
 _, weights = layer(x, x, return_attention_scores=True)  # weights, after the softmax: (batch, heads, T, T)
-weights = keras.ops.convert_to_numpy(weights[0]).astype(np.float16)
+weights = keras.ops.convert_to_numpy(weights[0])
 np.savez_compressed("attention.npz", weights=weights, tokens=np.array(tokens))
 """
 

@@ -25,7 +25,7 @@ def main():
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=chromium(), args=FLAGS)
         for name, (path, scheme) in PICTURES.items():
-            page = browser.new_page(viewport={"width": 1200, "height": 900}, color_scheme=scheme)
+            page = browser.new_page(viewport={"width": 1300, "height": 1450}, color_scheme=scheme)
             page.goto(f"{address}/{path}")
             settle(page)
             page.screenshot(path=BROWSER / "pictures" / f"{name}.png")
