@@ -1,6 +1,6 @@
 """Renews the pictures of the README, from the app as it is now.
 
-    python tests/pictures.py
+python tests/pictures.py
 """
 
 import sys
