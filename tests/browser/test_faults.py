@@ -78,6 +78,6 @@ def test_pages_switched_before_they_are_done(visit):
     sidebar = page.locator('[data-testid="stSidebar"]')
     for name in ("Masking", "Intuition", "Multi-head", "Numeric walkthrough") * 2:
         sidebar.get_by_role("link", name=name, exact=True).evaluate("link => link.click()")
+    page.get_by_role("heading", name="Numeric walkthrough").wait_for()
     settle(page)
-    page.get_by_role("heading", name="Numeric walkthrough").wait_for(timeout=20_000)
     assert page.locator('[data-testid="stException"]').count() == 0
