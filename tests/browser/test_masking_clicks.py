@@ -48,7 +48,6 @@ def test_no_click_is_lost(visit):
     boxes = [cells.nth(i).bounding_box() for i in range(6)]
     for i in (3, 4, 5):
         page.mouse.click(boxes[i]["x"] + 9, boxes[i]["y"] + 9)
-        page.wait_for_timeout(300)  # as quick as a hand that goes from cell to cell
     address_holds(page, "hand=100111")
     for title in ("Scaling", "Masking"):
         page.locator('[data-testid="stSidebar"]').get_by_text(title, exact=True).click()

@@ -96,8 +96,7 @@ def test_quick_and_double_clicks_on_heads(visit):
     boxes = [heads.nth(index).bounding_box() for index in (5, 17, 30, 44, 70)]
     for box in boxes:
         page.mouse.click(box["x"] + 9, box["y"] + 9)
-        page.wait_for_timeout(300)  # as quick as a hand that goes from head to head
-    page.get_by_role("heading", name="Layer 5, head 10").wait_for()
+    page.get_by_role("heading", name="Layer 5, head 10").wait_for(timeout=5_000)
     settle(page)
     page.mouse.dblclick(boxes[2]["x"] + 9, boxes[2]["y"] + 9)
     page.wait_for_timeout(1000)
