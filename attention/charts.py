@@ -3,6 +3,10 @@
 Building and validating a chart's description costs ten times more than sending its numbers, so it is made
 once for each size and kind (`lru_cache`, bounded) and the numbers are fed each time. Token labels travel as
 values of Vega parameters, never as code: a token may hold anything.
+
+A renderer can show new numbers in the chart that stands there, but builds a new one for a new description, which
+takes longer and loses what is clicked meanwhile. So whatever moves with the numbers is data: the colours, the
+marks, and the gist for readers who cannot see it.
 """
 
 from functools import lru_cache
@@ -20,6 +24,7 @@ MASKED, CROSS = "#d3d3d3", "#555555"
 SELECTED, SOURCE = "#d55e00", "#e69f00"  # vermillion and orange of Okabe & Ito's colour-blind-safe set
 CATEGORIES = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#8c6bb1", "#7f7f7f")
 
+DATA = alt.NamedData("data")  # of every chart; the renderer gets the numbers beside the description
 NUMBERS_UP_TO = 16  # tokens a side: beyond this a cell is too small for its number
 COLOURS_UP_TO = 64  # beyond this a matrix is not drawn
 BINS = 41  # of a histogram: odd, so that 0 stands in the middle of a bar
@@ -38,7 +43,10 @@ LIMITS = (
 
 
 class Chart(NamedTuple):
-    """What to hand to a Vega-Lite renderer: a DataFrame, its description, and the picture in words."""
+    """What to hand to a Vega-Lite renderer: a DataFrame, its description, and what kind of picture it is.
+
+    The first row of `data` has the gist of the picture in words, as its `gist`.
+    """
 
     data: pd.DataFrame
     spec: dict
@@ -90,7 +98,9 @@ def heatmap(
         if band is not None:
             data[f"{name}_band"] = np.asarray(band)[index.ravel()]
     spec = _heatmap_spec(*matrix.shape, kind, step, titles, colours, tuple(band is not None for band in bands))
-    return Chart(data, _with(spec, row_labels=list(rows), col_labels=list(columns)), describe(matrix, rows, columns))
+    spec = _with(spec, row_labels=list(rows), col_labels=list(columns))
+    what = f"Matrix of {len(rows)} × {len(columns)} numbers."
+    return Chart(_with_gist(data, _largest(matrix, rows, columns)), spec, what)
 
 
 def mask_picture(mask, rows, columns, **look):
@@ -106,7 +116,7 @@ def mask_picture(mask, rows, columns, **look):
         data["text"] = np.where(mask.ravel(), "✓", "")
     seen = [", ".join(column for column, may in zip(columns, row, strict=True) if may) for row in mask[:8]]
     words = "; ".join(f"{name} may attend to {keys or 'nothing'}" for name, keys in zip(rows, seen, strict=False))
-    return Chart(data, chart.spec, f"Mask of {len(rows)} queries. {words}.")
+    return Chart(_with_gist(data, f"{words}."), chart.spec, f"Mask of {len(rows)} queries.")
 
 
 def panels(matrices, names, rows, columns, *, marked=None, per_line=4, cell=16):
@@ -126,8 +136,8 @@ def panels(matrices, names, rows, columns, *, marked=None, per_line=4, cell=16):
         }
     )
     spec = _panels_spec(*matrices.shape, min(per_line, len(matrices)), cell)
-    words = f"Panels of {len(matrices)} matrices of weights: {', '.join(names[:12])}."
-    return Chart(data, _with(spec, names=list(names), row_labels=list(rows), col_labels=list(columns)), words)
+    spec = _with(spec, names=list(names), row_labels=list(rows), col_labels=list(columns))
+    return Chart(data, spec, f"Panels of {len(matrices)} matrices of weights: {', '.join(names[:12])}.")
 
 
 def bars(values, labels, *, title="", limit=1.0, height=160, marked=None):
@@ -140,7 +150,7 @@ def bars(values, labels, *, title="", limit=1.0, height=160, marked=None):
     data["mark"] = data["position"] == marked
     spec = _bars_spec(len(values), title, -limit if (values < 0).any() else 0, limit, height)
     words = "; ".join(f"{label}: {short(value)}" for label, value in zip(labels[:12], values, strict=False))
-    return Chart(data, _with(spec, labels=list(labels)), f"Bars of {title or 'values'}. {words}.")
+    return Chart(_with_gist(data, f"{words}."), _with(spec, labels=list(labels)), f"Bars of {title or 'values'}.")
 
 
 def histogram(samples, limit, *, title="", height=240):
@@ -151,9 +161,9 @@ def histogram(samples, limit, *, title="", height=240):
     samples = np.asarray(samples, dtype=float)
     counts, edges = np.histogram(np.clip(samples, -limit, limit), bins=BINS, range=(-limit, limit))
     data = pd.DataFrame({"left": edges[:-1], "right": edges[1:], "share": counts / len(samples)})
-    words = f"Mean {short(samples.mean())}, standard deviation {short(samples.std())}"
+    words = f"{len(samples)} numbers: mean {short(samples.mean())}, standard deviation {short(samples.std())}"
     words += f", from {short(samples.min())} to {short(samples.max())}."
-    return Chart(data, _histogram_spec(title, height), f"Histogram of {len(samples)} numbers: {title}. {words}")
+    return Chart(_with_gist(data, words), _histogram_spec(title, height), f"Histogram of {title or 'numbers'}.")
 
 
 def lines(x, series, *, titles=("", ""), log_x=False, log_y=False, height=340):
@@ -166,7 +176,7 @@ def lines(x, series, *, titles=("", ""), log_x=False, log_y=False, height=340):
     data = pd.DataFrame({"x": np.tile(x, len(names)), "y": y, "series": np.repeat(names, len(x))})
     ends = "; ".join(f"{name}: from {short(series[name][0])} to {short(series[name][-1])}" for name in names)
     spec = _lines_spec(tuple(names), titles, log_x, log_y, height)
-    return Chart(data[np.isfinite(y)], spec, f"Lines of {titles[1]} against {titles[0]}. {ends}.")
+    return Chart(_with_gist(data[np.isfinite(y)], f"{ends}."), spec, f"Lines of {titles[1]} against {titles[0]}.")
 
 
 def on_dark(chart):
@@ -194,14 +204,18 @@ def exact(number):
     return short(number) if not np.isfinite(number) else f"{number:.6g}".replace("-", "−")
 
 
-def describe(matrix, rows, columns):
-    """The gist of a matrix in words, for readers who cannot see it: its size and each row's largest."""
+def _largest(matrix, rows, columns):
+    """The gist of a matrix: each row's largest entry."""
     shown = [
         f"{name}: largest {short(values.max())} at {columns[int(values.argmax())]}"
         for name, values in zip(rows[:8], matrix, strict=False)
     ]
     more = f"; and {len(rows) - 8} more rows" if len(rows) > 8 else ""
-    return f"Matrix of {len(rows)} rows and {len(columns)} columns. " + "; ".join(shown) + more + "."
+    return "; ".join(shown) + more + "."
+
+
+def _with_gist(data, gist):
+    return data.assign(gist=[gist, *[None] * len(data)][: len(data)])
 
 
 def indexed(tokens):
@@ -222,7 +236,7 @@ def _heatmap_spec(num_rows, num_columns, kind, step, titles, colours, banded=(Fa
         name="cell", fields=["row", "col"], on="mousedown", clear=False, toggle="true", empty=False
     )
     gaps = alt.Scale(paddingInner=0.06, paddingOuter=0.03)
-    base = alt.Chart(alt.NamedData("cells")).encode(
+    base = alt.Chart(DATA).encode(
         x=alt.X(
             "col:O",
             scale=gaps,
@@ -264,6 +278,7 @@ def _heatmap_spec(num_rows, num_columns, kind, step, titles, colours, banded=(Fa
                 color=alt.when(white).then(alt.value("#ffffff")).otherwise(alt.value("#000000")),
             )
         )
+    layers += [_gist()]
     layers += [mark for axis, shown in enumerate(banded) if shown for mark in _strip(base, axis)]
     named = alt.layer(*layers).transform_calculate(
         row_name="row_labels[datum.row]",
@@ -308,7 +323,7 @@ def _ink(colour):
 @lru_cache(maxsize=128)
 def _bars_spec(number, title, low, high, height):
     step = 44 if number <= 6 else 26  # 16 bars fit beside the sidebar on a narrow screen
-    base = alt.Chart(alt.NamedData("bars")).encode(
+    base = alt.Chart(DATA).encode(
         x=alt.X("position:O", title=None, axis=_label_axis("labels", "", step, labelAngle=-35)),
         y=alt.Y("value:Q", title=title or None, scale=alt.Scale(domain=[low, high], clamp=True)),
     )
@@ -318,7 +333,7 @@ def _bars_spec(number, title, low, high, height):
         strokeWidth=alt.when("datum.mark").then(alt.value(4)).otherwise(alt.value(0)),
     )
     text = base.mark_text(dy=-8, aria=False, color=alt.ExprRef("ink")).encode(text="text:N")
-    named = alt.layer(bar, text).transform_calculate(
+    named = alt.layer(bar, text, _gist()).transform_calculate(
         name="labels[datum.position]", said="labels[datum.position] + ': ' + datum.text"
     )
     sized = named.properties(width=alt.Step(step), height=height, autosize="pad")
@@ -329,7 +344,7 @@ def _bars_spec(number, title, low, high, height):
 def _histogram_spec(title, height):
     percent = alt.Axis(format="%")
     chart = (
-        alt.Chart(alt.NamedData("bins"))
+        alt.Chart(DATA)
         .mark_bar(color=CATEGORIES[0], binSpacing=0)
         .encode(
             x=alt.X("left:Q", title=title or None, scale=alt.Scale(nice=False, zero=False)),
@@ -339,9 +354,8 @@ def _histogram_spec(title, height):
             tooltip=[alt.Tooltip(f"{name}:Q", format=".3~g") for name in ("left", "right")]
             + [alt.Tooltip("share:Q", format=".1%")],
         )
-        .properties(height=height)
     )
-    return _compiled(chart)
+    return _compiled(alt.layer(chart, _gist()).properties(height=height))
 
 
 @lru_cache(maxsize=128)
@@ -353,7 +367,7 @@ def _panels_spec(number, num_rows, num_columns, per_line, cell):
     picked = alt.selection_point(
         name="panel", fields=["panel"], on="mousedown", clear=False, toggle="true", empty=False
     )
-    base = alt.Chart(alt.NamedData("panels"))
+    base = alt.Chart(DATA)
 
     def box(x, y, width, height):
         return base.transform_calculate(
@@ -408,7 +422,7 @@ def _panels_spec(number, num_rows, num_columns, per_line, cell):
 def _lines_spec(names, titles, log_x, log_y, height):
     scales = [alt.Scale(type="log", nice=False) if log else alt.Scale(zero=False) for log in (log_x, log_y)]
     chart = (
-        alt.Chart(alt.NamedData("lines"))
+        alt.Chart(DATA)
         .mark_line(point=alt.OverlayMarkDef(size=18), strokeWidth=2)
         .encode(
             x=alt.X("x:Q", title=titles[0], scale=scales[0]),
@@ -425,9 +439,14 @@ def _lines_spec(names, titles, log_x, log_y, height):
             ),
             tooltip=["series:N", alt.Tooltip("x:Q", title=titles[0]), alt.Tooltip("y:Q", title=titles[1])],
         )
-        .properties(height=height)
     )
-    return _compiled(chart)
+    return _compiled(alt.layer(chart, _gist()).properties(height=height))
+
+
+def _gist():
+    """A mark without a picture, whose words a screen reader reads."""
+    mark = alt.Chart(DATA).transform_filter("isString(datum.gist)").mark_rule(opacity=0)
+    return mark.encode(x=alt.value(0), y=alt.value(0), description="gist:N")
 
 
 def _label_axis(parameter, colour, step, **options):

@@ -28,6 +28,12 @@ st.markdown(
 # --- the run ----------------------------------------------------------------------------------------------
 
 SEEDS = 10_000
+
+
+def another():
+    controls.put(seed=(controls.now("seed") + 1) % SEEDS)
+
+
 with st.expander("Change how it is trained", icon=":material/tune:", on_change="rerun", key="change"):
     rates = {f"{rate:g}": rate for rate in (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)}
     rate = rates[controls.choice("Learning rate", rates, key="rate", default="0.03")]
@@ -41,8 +47,7 @@ settings = learning.Settings(dimension, rate, scaled, seed, start=factor)
 label = f"Train: {settings.steps} steps of {learning.BATCH} questions each"
 ready = controls.button(label, key="train", icon=":material/play_arrow:")
 if ready and not (controls.hidden("train") or controls.hidden("seed")):
-    other = {"seed": (seed + 1) % SEEDS}
-    st.button("Train another head", icon=":material/replay:", on_click=controls.put, kwargs=other, key="another")
+    st.button("Train another head", icon=":material/replay:", on_click=another, key="another")
 moments = training.trained(settings) if ready else list(islice(learning.train(settings), 1))
 moment = moments[0]
 with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -86,13 +86,13 @@ RESULT = dict(zip(STEPS, RESULTS, strict=True))  # what a step explains first
 
 def go(by):
     """Back or Next: to the neighbouring step, with a cell of its result explained."""
-    now = list(STEPS).index(st.session_state.get("step") or "project")
-    st.session_state["step"] = list(STEPS)[min(max(now + by, 0), len(STEPS) - 1)]
+    now = list(STEPS).index(controls.now("step") or "project")
+    controls.put(step=list(STEPS)[min(max(now + by, 0), len(STEPS) - 1)])
     follow()
 
 
 def follow():
-    st.session_state["cell"] = RESULT[st.session_state.get("step") or "project"]
+    controls.put(cell=RESULT[controls.now("step") or "project"])
 
 
 with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -197,9 +197,9 @@ class Board:
         cell = changed_cell(points, before.get(widget, set()), tuple(map(len, view)))
         before[widget] = points
         if cell:
-            keys = (f"{self.key}cell", f"{self.key}row", f"{self.key}col")
-            row, column = (int(shown[i]) for shown, i in zip(view, cell, strict=True))
-            st.session_state.update(zip(keys, (name, row, column), strict=True))
+            row, col = (int(shown[i]) for shown, i in zip(view, cell, strict=True))
+            picked = {f"{self.key}{part}": value for part, value in (("cell", name), ("row", row), ("col", col))}
+            controls.put(**{key: value for key, value in picked.items() if key in st.session_state})
 
 
 def clickable(chart, key, then):

@@ -6,6 +6,7 @@ controls a and b: their values come from the rest of the address, checked like a
 
 from functools import partial
 from math import isinf
+from typing import Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
@@ -22,6 +23,8 @@ def begin(page):
     opened = st.session_state.setdefault("opened_with", {})
     if "hide" in st.query_params:
         opened[page] = st.query_params.to_dict()
+    run = st.session_state["run"] = st.session_state.get("run", 0) + 1
+    st.session_state["put"] = {key: put for key, put in _puts().items() if put.run == run - 1}
     st.session_state["controls"] = {}  # key -> (label, value and default as the address has them, value)
     st.session_state["fixed"] = opened.get(page, {})
 
@@ -135,12 +138,50 @@ def tokenise(written, default, most):
     return [token[:MAX_TOKEN] for token in tokens[:most]], notes
 
 
+# --- callbacks --------------------------------------------------------------------------------------------
+
+
+class _Put(NamedTuple):
+    before: tuple  # what the browser may still take the control's value for
+    after: Any
+    run: int  # the last one whose page it was put on
+
+
 def put(**values):
     """Set controls, from a callback. One that is new on the page asks the address first, so it says so too."""
+    _catch_up()
+    puts, run = _puts(), st.session_state["run"]
     for key, value in values.items():
-        if key not in st.session_state:
+        before = (*(puts[key].before if key in puts else ()), st.session_state.get(key))
+        if None in before:
             st.query_params[key] = value
-    st.session_state.update(values)
+        st.session_state[key] = value
+        puts[key] = _Put(before, value, run)
+
+
+def now(key):
+    """The value of a control, for a callback; None where it is not on the page."""
+    _catch_up()
+    return st.session_state.get(key)
+
+
+def _catch_up():
+    """Put again what the last callback put, if the browser had not heard of it when it sent the next click.
+
+    With every click Streamlit's browser side sends the values of all widgets as it knows them, and the server
+    takes them. So the second of two quick clicks would undo the first.
+    """
+    puts, run = _puts(), st.session_state["run"]
+    for key, (before, after, _) in list(puts.items()):
+        if st.session_state.get(key) in before:
+            st.session_state[key] = after
+            puts[key] = _Put(before, after, run)
+        elif st.session_state.get(key) != after:
+            del puts[key]
+
+
+def _puts():
+    return st.session_state.setdefault("put", {})
 
 
 def _ask(widget, label, key, default, read, /, **options):

@@ -208,7 +208,7 @@ def _overview(finding, layer, head, stretch):
 
 
 def _take(layer, head):
-    st.session_state.update(layer=layer, head=head)
+    controls.put(layer=layer, head=head)
 
 
 @st.cache_resource(scope="session", max_entries=64, show_spinner=False)

@@ -47,7 +47,7 @@ def show():
     with pictures:
         weights, marked = weights_of(heads), keys.index(shown)
         chart = charts.panels(weights, list(names.values()), labels, labels, marked=marked, per_line=RANDOM)
-        cells.clickable(chart, "designed", lambda panel: st.session_state.update(shown=keys[panel]))
+        cells.clickable(chart, "designed", lambda panel: controls.put(shown=keys[panel]))
     head = heads[shown]
     with st.container(horizontal=True):
         large, why = st.container(width="content"), st.container(width=380)

@@ -100,4 +100,4 @@ def _look_at(query, key):
     """Explain the cell of this pair; ask for it too, if a pair is asked for."""
     controls.put(row=query, col=key)
     if "asks" in st.session_state:
-        st.session_state.update(asks=query, asked=key)
+        controls.put(asks=query, asked=key)

@@ -117,8 +117,8 @@ def _result(step, kind):
 
 def _follow():
     """Explain a cell of what the step computes."""
-    step, kind = (st.session_state.get(key) for key in ("step", "of"))
-    st.session_state["cell"] = _result(step or "project", kind or "query")
+    step, kind = map(controls.now, ("step", "of"))
+    controls.put(cell=_result(step or "project", kind or "query"))
 
 
 def _shapes(layer, steps, X):
@@ -191,7 +191,7 @@ def _attend(board, layer, tokens, weights, head):
 
 
 def _take(panel):
-    st.session_state["h"] = panel
+    controls.put(h=panel)
 
 
 def _join(board, layer, head):

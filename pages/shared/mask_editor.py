@@ -72,8 +72,8 @@ def draw(mask, tokens, *, key, chooser=None, cell=None, also=None, marks=None, r
 
 def _turn(mask, key, others, row, col):
     """Turn a cell over. After a quick click before this one, the text is newer than the `mask` on the page."""
-    if "hand" in map(st.session_state.get, others):
-        mask, _ = read(st.session_state.get(key) or "", mask)
+    if "hand" in map(controls.now, others):
+        mask, _ = read(controls.now(key) or "", mask)
     if row < mask.shape[0] and col < mask.shape[1]:
         controls.put(**others | {key: write(turned(mask, int(row), int(col)))})
 

@@ -41,7 +41,7 @@ def edit(label, preset, rows, columns, *, key, seen=True):
         with editor:
             _table(label, matrix, rows, columns, key, preset)
     if written and not controls.hidden(key):
-        reset = partial(st.session_state.update, {key: ""})
+        reset = partial(controls.put, **{key: ""})
         more.button("Reset to the preset", icon=":material/undo:", key=f"{key}_reset", type="tertiary", on_click=reset)
     if problem:
         st.error(f"${label}$: {problem} The preset stands in until then.")
@@ -117,7 +117,7 @@ def _edited(key, widget, columns, preset):
     state = st.session_state[f"{key}_table"]
     now = apply_edits(state["base"], st.session_state[widget]["edited_rows"], columns)
     state["now"] = now
-    st.session_state[key] = "" if np.array_equal(now, preset) else write(now)
+    controls.put(**{key: "" if np.array_equal(now, preset) else write(now)})
 
 
 def apply_edits(matrix, edited_rows, columns):

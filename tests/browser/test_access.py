@@ -52,3 +52,5 @@ def test_a_screen_reader_hears_names_and_numbers(visit):
     said = cells.evaluate_all("cells => cells.map(cell => cell.getAttribute('aria-label'))")
     assert said[:4] == ["a, a: may attend", "a, b: may not attend", "b, a: may attend", "b, b: may attend"]
     assert said[4:6] == ["a, a: 1", "a, b: 0"]
+    gist = page.locator('[data-testid="stVegaLiteChart"] svg .mark-rule line').first.get_attribute("aria-label")
+    assert gist == "a may attend to a; b may attend to a, b."
