@@ -153,7 +153,7 @@ def put(**values):
     puts, run = _puts(), st.session_state["run"]
     for key, value in values.items():
         before = (*(puts[key].before if key in puts else ()), st.session_state.get(key))
-        if None in before:
+        if key not in st.session_state:
             st.query_params[key] = value
         st.session_state[key] = value
         puts[key] = _Put(before, value, run)

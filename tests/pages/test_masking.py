@@ -178,6 +178,19 @@ def test_a_cell_turned_over_makes_the_mask_the_readers_own(open_page):
     assert np.array_equal(numbers(app, 0), np.tri(6))
 
 
+def test_a_click_sent_with_old_values_undoes_nothing(open_page):
+    """The browser sends all that it knows; of quick clicks, the next may come before it knows of the last."""
+    app = open_page(PATH, row="0", col="1", mask="Hand-made", hand="11 11", words="a b")
+    for crosses in (1, 0, 1):
+        app.text_area(key="hand").set_value("11 11")  # as it was before all of them
+        app.button(key="hand_turn").click().run()
+        assert (numbers(app, 0) == 0).sum() == crosses
+    app.text_area(key="hand").set_value("11 11").run()  # by the reader
+    app.button(key="hand_turn").click().run()
+    assert (numbers(app, 0) == 0).sum() == 1
+    healthy(app)
+
+
 def test_a_mask_by_hand_keeps_through_other_words(open_page):
     app = open_page(PATH, mask="Hand-made", hand="01 10", words="a b")
     app.text_input(key="words").set_value("a b c").run()
