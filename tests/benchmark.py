@@ -1,10 +1,15 @@
-"""How long attention takes beside other implementations, and how much memory: python tests/benchmark.py
+"""How fast it is, as tables in Markdown.
 
-Prints a table in Markdown. Ratios are our time over the other's, measured in turn within each of several rounds;
-the median over the rounds. Needs tests/requirements-reference.txt. Our function always returns the weights.
+    python tests/benchmark.py             attention beside other implementations, and its memory
+    python tests/benchmark.py --pages     the server's time for a rerun of each page
+    python tests/benchmark.py --browser   what a reader waits for, in Chromium
+
+In the first, ratios are our time over the other's, measured in turn within each of several rounds; the median over
+the rounds. Needs tests/requirements-reference.txt. Our function always returns the weights.
 """
 
 import argparse
+import importlib
 import os
 import statistics
 import sys
@@ -19,7 +24,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="of NumPy's BLAS and of PyTorch")
     parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--pages", action="store_true")
+    parser.add_argument("--browser", action="store_true")
     options = parser.parse_args()
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+    if options.pages or options.browser:
+        print(importlib.import_module("benchmark_pages" if options.pages else "benchmark_browser").table())
+    else:
+        compare_attention(options)
+
+
+def compare_attention(options):
     use_threads(options.threads)
     print(f"float32, {options.threads} threads, {options.rounds} rounds\n")
     print_row("shape", "ours, ms", "/ text's NumPy", "/ PyTorch plain", "/ PyTorch fused", "peak memory / weights")
@@ -35,7 +50,6 @@ def use_threads(number):
     """Must come before NumPy is loaded: its BLAS reads the environment once."""
     for library in ("OPENBLAS", "MKL", "VECLIB", "OMP"):
         os.environ[f"{library}_NUM_THREADS"] = str(number)
-    sys.path.insert(0, str(Path(__file__).parents[1]))
     import torch
 
     torch.set_num_threads(number)

@@ -18,6 +18,10 @@ MAX_TOKEN = 60
 def begin(page):
     """Start a page: as the reader left it, or as the address says, without what a teacher's link hides."""
     left, st.session_state["page"] = st.session_state.get("page", page), page
+    # a run that another one interrupted has drawn a part of the controls: the others are as in the run before
+    drawn = st.session_state.get("drawn", {}) | st.session_state.get("controls", {})
+    st.session_state["drawn"] = drawn
+    st.session_state["controls"] = {}  # key -> (label, value and default as the address has them, value)
     if left != page:
         _come_back(left, page)
     opened = st.session_state.setdefault("opened_with", {})
@@ -25,25 +29,30 @@ def begin(page):
         opened[page] = st.query_params.to_dict()
     run = st.session_state["run"] = st.session_state.get("run", 0) + 1
     st.session_state["put"] = {key: put for key, put in _puts().items() if put.run == run - 1}
-    st.session_state["controls"] = {}  # key -> (label, value and default as the address has them, value)
     st.session_state["fixed"] = opened.get(page, {})
 
 
+def end():
+    """End a page: what stands there now is all of it."""
+    st.session_state["drawn"] = {}
+
+
 def _come_back(left, page):
-    """Put the values of `page` in place of those of the page just `left`.
+    """Put the controls of `page` as they were in place of those of the page just `left`.
 
     Streamlit keeps what was moved, under keys that pages share, and forgets what only the address said: of a
     page left and found again, as by the browser's Back, neither must be seen.
     """
     memory = st.session_state.setdefault("memory", {})
-    memory[left] = {key: value for key, (_, _, _, value) in st.session_state["controls"].items() if value is not None}
-    addresses = st.session_state.setdefault("addresses", {})
-    addresses[left] = _address(st.session_state["controls"])
-    for key in memory[left].keys() - {"large"}:
+    memory[left] = gone = st.session_state["drawn"]
+    st.session_state["drawn"] = here = {} if st.query_params else memory.get(page, {})
+    for key in gone.keys() - {"large"}:
         st.session_state.pop(key, None)
     if not st.query_params:
-        st.session_state.update(memory.get(page, {}) | {"large": memory[left]["large"]})
-        st.query_params.from_dict(addresses.get(page, {}))
+        values = {key: value for key, (*_, value) in here.items() if value is not None}
+        large = gone["large"][-1] if "large" in gone else False
+        st.session_state.update(values | {"large": large})
+        st.query_params.from_dict(_address(here))
         st.rerun()  # in the run of a browser's Back, an address without a value would win over it
 
 

@@ -77,6 +77,7 @@ def close_page(path, *sources):
             if 0 <= position + step < len(PAGES):
                 page = PAGES[position + step]
                 st.page_link(page.path, label=label.format(page.title), icon=page.icon)
+    controls.end()
 
 
 def draw(chart, key, *, on_select="ignore"):

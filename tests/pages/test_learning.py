@@ -5,6 +5,7 @@ from itertools import islice
 from threading import Event
 
 import pytest
+import streamlit as st
 from test_all_pages import healthy
 
 from attention import learning
@@ -85,6 +86,22 @@ def test_leaving_and_coming_back(open_page):
     app.switch_page(PATH).run()
     healthy(app)
     assert "After 30 steps" in words(app)
+
+
+def test_a_page_left_while_it_runs_forgets_nothing(open_page, monkeypatch):
+    app = open_page(PATH, train="true")
+    app.select_slider(key="step").set_value(30).run()
+    with monkeypatch.context() as patch:
+        patch.setattr(training, "trained", lambda settings: st.stop())  # another run begins here, above the steps
+        app.number_input(key="seed").set_value(3).run()
+        assert "step" not in app.session_state["controls"]
+    for path in ("pages/intuition.py", PATH):
+        app.query_params.clear()  # as a link in the sidebar does
+        app.switch_page(path).run()
+        assert "step" in app.session_state["memory"][PATH]  # a browser's session has it from nowhere else
+    healthy(app)
+    assert "After 30 steps" in words(app)
+    assert app.number_input(key="seed").value == 3
 
 
 @pytest.mark.parametrize("part", PARTS)
