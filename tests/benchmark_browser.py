@@ -12,7 +12,7 @@ from playwright.sync_api import sync_playwright
 
 sys.path[:0] = [str(Path(__file__).parent / "browser")]
 
-from conftest import FLAGS, chromium, settle, start_server  # noqa: E402
+from driver import FLAGS, chromium, settle, start_server  # noqa: E402
 
 MOVES = (  # address, role and name of a control, and the keys that move it there and back
     ("intuition", "slider", "Sharpness", "ArrowRight ArrowLeft"),

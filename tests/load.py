@@ -22,7 +22,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "browser")]
 
-from conftest import start_server  # noqa: E402
+from driver import start_server  # noqa: E402
 
 from pages.shared.shell import PAGES  # noqa: E402
 

@@ -11,7 +11,7 @@ from playwright.sync_api import sync_playwright
 BROWSER = Path(__file__).with_name("browser")
 sys.path.insert(0, str(BROWSER))
 
-from conftest import FLAGS, chromium, settle, start_server  # noqa: E402
+from driver import FLAGS, chromium, settle, start_server  # noqa: E402
 
 PICTURES = {  # name: (address, colour scheme)
     "walkthrough-light": ("numeric_walkthrough?step=2+Scores&row=1&col=2", "light"),

@@ -1,7 +1,7 @@
 """What goes wrong in a class: a server that restarts, a network that drops, two tabs, impatient clicks."""
 
 import pytest
-from conftest import click_cell, free_port, settle, start_server
+from driver import click_cell, free_port, settle, start_server
 
 APP, CONNECTED = '[data-testid="stApp"]', '[data-test-connection-state="CONNECTED"]'
 STATE = "numeric_walkthrough?step=5+Softmax&row=1"

@@ -1,7 +1,7 @@
 """The very first request that a fresh server gets: a deep link, as a class opens it on a sleeping deployment."""
 
 import pytest
-from conftest import eventually, settle, start_server
+from driver import eventually, settle, start_server
 
 LESSONS = ("intuition", "numeric_walkthrough", "masking", "multi_head")
 

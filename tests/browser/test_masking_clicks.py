@@ -2,7 +2,7 @@
 
 from urllib.parse import parse_qs, urlsplit
 
-from conftest import address_holds, click_cell, eventually, settle
+from driver import address_holds, click_cell, eventually, settle
 
 MASK, WEIGHTS = 0, 1  # charts of the page, in order
 

@@ -3,7 +3,7 @@
 from urllib.parse import quote
 
 import pytest
-from conftest import middle_of_cell
+from driver import middle_of_cell
 
 from pages.shared.shell import PAGES
 

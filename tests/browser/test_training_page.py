@@ -2,7 +2,7 @@
 
 from urllib.parse import parse_qs, urlsplit
 
-from conftest import click_cell, eventually, settle
+from driver import click_cell, eventually, settle
 
 
 def asked_for(page):

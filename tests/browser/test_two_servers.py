@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import free_port, settle, start_server
+from driver import free_port, settle, start_server
 
 CONFIGURATION = Path(__file__).with_name("nginx.conf")
 # Around the file that is tested: all that nginx writes of its own stands in one folder.

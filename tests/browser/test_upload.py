@@ -3,7 +3,7 @@
 import json
 
 import numpy as np
-from conftest import click_cell, settle
+from driver import click_cell, settle
 
 from attention.uploads import read_upload
 

@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import address_holds, click_cell, eventually, settle
+from driver import address_holds, click_cell, eventually, settle
 
 PATH = "numeric_walkthrough"
 SCORES = f"{PATH}?step=2+Scores"
