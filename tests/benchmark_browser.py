@@ -16,22 +16,26 @@ from driver import FLAGS, chromium, settle, start_server  # noqa: E402
 
 MOVES = (  # address, role and name of a control, and the keys that move it there and back
     ("intuition", "slider", "Sharpness", "ArrowRight ArrowLeft"),
-    ("numeric_walkthrough?step=All+steps", "checkbox", "Causal mask", "Space Space"),
+    ("numeric_walkthrough?step=5+Softmax", "switch", "Causal mask", "Space Space"),
     ("masking?mask=Sliding+window", "spinbutton", "Keys to the left", "ArrowUp ArrowDown"),
     ("multi_head?part=Designed+heads", "slider", "Sharpness of all heads", "ArrowRight ArrowLeft"),
-    ("scaling", "slider", "Another exponent", "ArrowLeft ArrowRight"),
+    ("scaling?part=Weights", "slider", "Another exponent", "ArrowLeft ArrowRight"),
 )
-# From the next key to the last change of a chart, once none of them has changed for 400 ms.
+# From the next key to the last change of a chart on the screen, once none of them has changed for 400 ms.
 WATCH = """() => { window.repainted = new Promise(done => {
     let start, last, timer
     addEventListener('keydown', () => { start = performance.now() }, {capture: true, once: true})
-    const watch = new MutationObserver(changes => {
-        if (!start || !changes.some(c => c.target.closest?.('[data-testid="stVegaLiteChart"]'))) return
+    const watch = new MutationObserver(() => {
+        if (!start) return
         last = performance.now()
         clearTimeout(timer)
         timer = setTimeout(() => { watch.disconnect(); done(last - start) }, 400)
     })
-    watch.observe(document, {subtree: true, childList: true, attributes: true, characterData: true})
+    for (const chart of document.querySelectorAll('[data-testid="stVegaLiteChart"]')) {
+        const box = chart.getBoundingClientRect()
+        if (box.bottom > 0 && box.top < innerHeight)  // and its parent, in which a new chart would take its place
+            watch.observe(chart.parentElement, {subtree: true, childList: true, attributes: true})
+    }
     setTimeout(() => { watch.disconnect(); done(null) }, 10000)
 }) }"""
 
@@ -64,7 +68,7 @@ def _first_picture(browser, address, begin):
 
 
 def _repaints(browser, address, path, role, name, keys, changes):
-    page = browser.new_context(viewport={"width": 1300, "height": 1400}).new_page()
+    page = browser.new_context(viewport={"width": 1300, "height": 800}).new_page()
     page.goto(f"{address}/{path}")
     settle(page)
     control, times = page.get_by_role(role, name=name).first, []
