@@ -23,7 +23,7 @@ distance = controls.slider(
 with st.expander("Width of the convolutions", on_change="rerun", key="convolutions"):
     width = controls.number("Positions that one convolution sees", 2, 16, 3, key="width")
 paths = lookup.path_lengths(distance, width)
-shell.draw(charts.bars(list(paths.values()), list(paths), title="steps", limit=distance), "paths")
+shell.draw(charts.bars(list(paths.values()), list(paths), title="steps", limit=None), "paths")
 st.markdown(
     f"A recurrent network hands information on from token to token: **{paths['recurrent']}** steps. Stacked "
     f"convolutions reach further layer by layer: **{paths['convolutions']}**, or "

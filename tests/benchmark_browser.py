@@ -40,21 +40,18 @@ WATCH = """() => { window.repainted = new Promise(done => {
 }) }"""
 
 
-def measure(changes=40):
+def measure(browser, changes=40):
     """{what: milliseconds, a list}: the first lesson on a server just started and on a warm one, and each move."""
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=chromium(), args=FLAGS)
-        begin = perf_counter()
-        process, address = start_server()
-        try:
-            times = {"first lesson, from the start of the server": [_first_picture(browser, address, begin)]}
-            warm = [_first_picture(browser, address, perf_counter()) for _ in range(5)]
-            times["first lesson, on a warm server"] = warm
-            for move in MOVES:
-                times[f"{move[0].split('?')[0]}: {move[2]}"] = _repaints(browser, address, *move, changes)
-        finally:
-            process.terminate()
-            browser.close()
+    begin = perf_counter()
+    process, address = start_server()
+    try:
+        times = {"first lesson, from the start of the server": [_first_picture(browser, address, begin)]}
+        warm = [_first_picture(browser, address, perf_counter()) for _ in range(5)]
+        times["first lesson, on a warm server"] = warm
+        for move in MOVES:
+            times[f"{move[0].split('?')[0]}: {move[2]}"] = _repaints(browser, address, *move, changes)
+    finally:
+        process.terminate()
     return times
 
 
@@ -84,8 +81,10 @@ def _repaints(browser, address, path, role, name, keys, changes):
 
 def table(changes=40):
     """The measurements as Markdown."""
+    with sync_playwright() as driver:
+        times_of = measure(driver.chromium.launch(executable_path=chromium(), args=FLAGS), changes)
     lines = ["| | median, ms | 95th percentile, ms |", "|---|---|---|"]
-    for what, times in measure(changes).items():
+    for what, times in times_of.items():
         high = quantiles(times, n=20)[-1] if len(times) > 5 else max(times)
         lines.append(f"| {what} | {median(times):.0f} | {high:.0f} |")
     return "\n".join(lines)

@@ -1,7 +1,7 @@
 """Pictures of matrices, as Altair describes them; nothing here knows who shows them.
 
-Building and validating a chart's description costs ten times more than sending its numbers, so it is made
-once for each size and kind (`lru_cache`, bounded) and the numbers are fed each time. Token labels travel as
+Building a chart's description costs fifty times more than sending its numbers, so it is made once for each kind
+(`lru_cache`, bounded), whatever the size, and the numbers are fed each time. Token labels travel as
 values of Vega parameters, never as code: a token may hold anything.
 
 A renderer can show new numbers in the chart that stands there, but builds a new one for a new description, which

@@ -77,7 +77,7 @@ def heatmap(
     for name, band, index in zip(("row", "col"), bands, (row, col), strict=True):
         if band is not None:
             data[f"{name}_band"] = np.asarray(band)[index.ravel()]
-    spec = _heatmap_spec(*matrix.shape, kind, step, titles, colours, tuple(band is not None for band in bands))
+    spec = _heatmap_spec(numbers, kind, step, titles, colours, tuple(band is not None for band in bands))
     spec = with_values(spec, row_labels=list(rows), col_labels=list(columns))
     what = f"Matrix of {len(rows)} × {len(columns)} numbers."
     return Chart(with_gist(data, _largest(matrix, rows, columns)), spec, what)
@@ -131,8 +131,7 @@ def _largest(matrix, rows, columns):
 
 
 @lru_cache(maxsize=512)
-def _heatmap_spec(num_rows, num_columns, kind, step, titles, colours, banded=(False, False)):
-    numbers = max(num_rows, num_columns) <= NUMBERS_UP_TO
+def _heatmap_spec(numbers, kind, step, titles, colours, banded=(False, False)):
     cell = alt.selection_point(  # a double click must not clear it: that would take back clicks on other cells
         name="cell", fields=["row", "col"], on="mousedown", clear=False, toggle="true", empty=False
     )

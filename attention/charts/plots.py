@@ -15,12 +15,13 @@ BINS = 41  # of a histogram: odd, so that 0 stands in the middle of a bar
 def bars(values, labels, *, title="", limit=1.0, height=160, marked=None):
     """One bar for each of `labels`, on a scale from 0 (or -limit, where one is negative) to `limit`.
 
-    The bar at position `marked` is framed.
+    Where that is None, the scale ends by the bars: a limit that moves would describe a new chart each time. The
+    bar at position `marked` is framed.
     """
     values = np.asarray(values, dtype=float)
     data = pd.DataFrame({"position": range(len(values)), "value": values, "text": [short(v) for v in values]})
     data["mark"] = data["position"] == marked
-    spec = _bars_spec(len(values), title, -limit if (values < 0).any() else 0, limit, height)
+    spec = _bars_spec(len(values) <= 6, title, limit and (-limit if (values < 0).any() else 0, limit), height)
     words = "; ".join(f"{label}: {short(value)}" for label, value in zip(labels[:12], values, strict=False))
     return Chart(with_gist(data, f"{words}."), with_values(spec, labels=list(labels)), f"Bars of {title or 'values'}.")
 
@@ -52,11 +53,11 @@ def lines(x, series, *, titles=("", ""), log_x=False, log_y=False, height=340):
 
 
 @lru_cache(maxsize=128)
-def _bars_spec(number, title, low, high, height):
-    step = 44 if number <= 6 else 26  # 16 bars fit beside the sidebar on a narrow screen
+def _bars_spec(few, title, ends, height):
+    step = 44 if few else 26  # 16 bars fit beside the sidebar on a narrow screen
     base = alt.Chart(DATA).encode(
         x=alt.X("position:O", title=None, axis=label_axis("labels", "", step, labelAngle=-35)),
-        y=alt.Y("value:Q", title=title or None, scale=alt.Scale(domain=[low, high], clamp=True)),
+        y=alt.Y("value:Q", title=title or None, scale=alt.Scale(domain=ends, clamp=True) if ends else alt.Undefined),
     )
     bar = base.mark_bar(color=CATEGORIES[0], stroke=SELECTED).encode(
         tooltip=[alt.Tooltip("name:N", title="token"), alt.Tooltip("value:Q", format=".4f")],

@@ -93,7 +93,7 @@ def _values(chosen):
     board = cells.Board(by_name, scale=steps.scale, first="norm_weights", key="norm_")
     with figures:
         board.side_by_side("norm_weights")
-        shell.draw(charts.bars(norms, labels, title="length of value", limit=norms.max()), "norms")
+        shell.draw(charts.bars(norms, labels, title="length of value", limit=None), "norms")
     st.caption("Kobayashi et al. 2020, section 3, before the output projection, which was not recorded.")
 
 

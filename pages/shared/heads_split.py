@@ -212,7 +212,7 @@ def _mix(board, layer, tokens, before, after):
     change = slices.relative_change(before, after)
     if change.any():
         st.markdown("How far each token's output moved, as a share of its length:")
-        shell.draw(charts.bars(change, charts.indexed(tokens), limit=max(1, change.max())), "moved")
+        shell.draw(charts.bars(change, charts.indexed(tokens), limit=None), "moved")
 
 
 # --- predict, then reveal ---------------------------------------------------------------------------------

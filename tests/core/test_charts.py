@@ -2,6 +2,7 @@
 
 import json
 
+import altair as alt
 import numpy as np
 import pytest
 
@@ -34,6 +35,7 @@ def gist(chart):
         lambda numbers: charts.mask_picture([numbers > 0.5], ["a"], ["b", "c"]),
         lambda numbers: charts.panels([[numbers]], ["head"], ["a"], ["b", "c"]),
         lambda numbers: charts.bars(numbers, ["a", "b"]),
+        lambda numbers: charts.bars(100 * numbers, ["a", "b"], limit=None),
         lambda numbers: charts.histogram(numbers, 1),
         lambda numbers: charts.lines([1, 2], {"ours": numbers}),
     ],
@@ -163,3 +165,24 @@ def test_text_is_light_on_a_dark_page():
     assert charts.contrast(colours[0], "#ffffff") > 7
     assert charts.contrast(colours[1], "#0e1117") > 7
     assert charts.on_dark(charts.lines([1, 2], {"a": [1, 2]})).spec  # which has no text of its own
+
+
+@pytest.mark.parametrize(
+    "chart",
+    [
+        charts.heatmap(np.eye(2), ["a", "b"], ["c", "d"], bands=([0, 0], [0, 1])),
+        charts.heatmap(np.eye(17), ["t"] * 17, ["t"] * 17, "weights", mask=np.eye(17, dtype=bool), step=10),
+        charts.mask_picture(np.eye(2), ["a", "b"], ["c", "d"], titles=("query", "key")),
+        charts.panels(np.ones((3, 1, 2)), ["h"] * 3, ["a"], ["b", "c"], marked=1),
+        charts.bars([1, 2], ["a", "b"], title="weight"),
+        charts.histogram([1, 2], 3, title="scores"),
+        charts.lines([1, 2], {"a": [1, 2]}, titles=("x", "y"), log_x=True),
+    ],
+)
+def test_every_description_is_valid(chart):
+    alt.Chart.from_dict({**chart.spec, "data": {"name": "data"}}, validate=True)
+
+
+def test_matrices_of_all_sizes_share_a_description():
+    one, other = (charts.heatmap(np.eye(n), list("abcdef")[:n], list("abcdef")[:n]) for n in (2, 6))
+    assert one.spec["layer"] is other.spec["layer"]

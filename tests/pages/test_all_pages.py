@@ -1,11 +1,15 @@
 """What holds on every page."""
 
 import random
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 from pages.shared.shell import PAGES
 
+ROOT = Path(__file__).parents[2]
 PATHS = [page.path for page in PAGES]
 HOSTILE = [
     "",
@@ -57,7 +61,7 @@ def test_any_address_opens_the_page(open_page, path):
     """Every control's own name with nonsense in it, several at a time; seeded, so that a failure comes back."""
     keys = sorted(open_page(path).session_state["controls"])
     draw = random.Random(path)
-    for _ in range(12):
+    for _ in range(64):  # 512 addresses over all pages
         query = {key: draw.choice(NONSENSE) for key in draw.sample(keys, min(len(keys), 6))}
         if draw.random() < 0.3:
             query["hide"] = ",".join(draw.sample(keys, min(len(keys), 3)))
@@ -94,3 +98,19 @@ def test_the_shared_link_says_what_was_changed(open_page, path):
     app.run()
     healthy(app)
     assert any("large=true" in code.value for code in app.code)
+
+
+def test_the_first_page_loads_nothing_of_the_others():
+    """Its visitors wait for every import. In a fresh process, as after the start of a server."""
+    script = (
+        "import sys; from streamlit.testing.v1 import AppTest; "
+        f"AppTest.from_file({str(ROOT / 'dashboard.py')!r}, default_timeout=60).run(); "
+        "print(*(name for name in sys.modules if name.split('.')[0] in ('attention', 'pages')))"
+    )
+    ran = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    loaded = set(ran.stdout.split())
+    assert {"attention.core", "attention.charts", "pages.shared.cells"} <= loaded
+    shared = {name.removeprefix("pages.shared.") for name in loaded if name.startswith("pages.shared.")}
+    assert shared == {"cells", "controls", "dimensions", "shell"}
+    lessons = ("data", "designed", "export", "heads", "learning", "lookup", "pitfalls", "recordings", "uploads")
+    assert not loaded & {f"attention.{name}" for name in lessons}
