@@ -1,5 +1,7 @@
 """The colours of the pictures, and what can be read on them."""
 
+from functools import cache
+
 import numpy as np
 
 # One colour language. Weights: white to dark blue on [0, 1]. Scores and vectors: purple below 0, green above.
@@ -19,6 +21,7 @@ def colour_limit(matrix):
     return next((limit for limit in LIMITS if largest <= limit), None) or 10.0 ** np.ceil(np.log10(largest))
 
 
+@cache
 def white_text(kind):
     """(low, high): white numbers are easier to read than black on fills below `low` and above `high`."""
     fills = np.linspace(-1, 1, 401) if kind == "signed" else np.linspace(0, 1, 201)

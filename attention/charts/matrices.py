@@ -23,6 +23,7 @@ from attention.charts.parts import (
     DATA,
     NUMBERS_UP_TO,
     Chart,
+    axis_look,
     compiled,
     exact,
     gist,
@@ -77,7 +78,8 @@ def heatmap(
     for name, band, index in zip(("row", "col"), bands, (row, col), strict=True):
         if band is not None:
             data[f"{name}_band"] = np.asarray(band)[index.ravel()]
-    spec = _heatmap_spec(numbers, kind, step, titles, colours, tuple(band is not None for band in bands))
+    spec = _heatmap_spec(numbers, kind, step > 16, titles, tuple(band is not None for band in bands))
+    spec = spec | _heatmap_look(spec["config"], step, colours)
     spec = with_values(spec, row_labels=list(rows), col_labels=list(columns))
     what = f"Matrix of {len(rows)} × {len(columns)} numbers."
     return Chart(with_gist(data, _largest(matrix, rows, columns)), spec, what)
@@ -131,7 +133,7 @@ def _largest(matrix, rows, columns):
 
 
 @lru_cache(maxsize=512)
-def _heatmap_spec(numbers, kind, step, titles, colours, banded=(False, False)):
+def _heatmap_spec(numbers, kind, wide, titles, banded=(False, False)):
     cell = alt.selection_point(  # a double click must not clear it: that would take back clicks on other cells
         name="cell", fields=["row", "col"], on="mousedown", clear=False, toggle="true", empty=False
     )
@@ -141,9 +143,9 @@ def _heatmap_spec(numbers, kind, step, titles, colours, banded=(False, False)):
             "col:O",
             scale=gaps,
             title=titles[1] or None,
-            axis=label_axis("col_labels", colours[1], step, orient="top", labelAngle=-35 if step > 16 else -90),
+            axis=label_axis("col_labels", orient="top", labelAngle=-35 if wide else -90),
         ),
-        y=alt.Y("row:O", scale=gaps, title=titles[0] or None, axis=label_axis("row_labels", colours[0], step)),
+        y=alt.Y("row:O", scale=gaps, title=titles[0] or None, axis=label_axis("row_labels")),
         tooltip=[
             alt.Tooltip("row_name:N", title=titles[0] or "row"),
             alt.Tooltip("col_name:N", title=titles[1] or "column"),
@@ -166,14 +168,14 @@ def _heatmap_spec(numbers, kind, step, titles, colours, banded=(False, False)):
     )
     diagonals = "M-1,-1L1,1M-1,1L1,-1"
     cross = base.transform_filter("datum.masked").mark_point(
-        shape=diagonals, size=(0.8 * step) ** 2, stroke=CROSS, strokeWidth=1, opacity=0.55, aria=False
+        shape=diagonals, stroke=CROSS, strokeWidth=1, opacity=0.55, aria=False
     )
     layers = [rect, cross]
     if numbers:
         low, high = white_text(kind)
         white = f"!({grey}) && (datum.fill < {low} || datum.fill > {high})"
         layers.append(
-            base.mark_text(fontSize=max(9, round(step * 0.28)), aria=False).encode(
+            base.mark_text(aria=False).encode(
                 text="text:N",
                 color=alt.when(white).then(alt.value("#ffffff")).otherwise(alt.value("#000000")),
             )
@@ -190,8 +192,19 @@ def _heatmap_spec(numbers, kind, step, titles, colours, banded=(False, False)):
     return compiled(
         named.add_params(
             cell, alt.param(name="row_labels", value=[]), alt.param(name="col_labels", value=[])
-        ).properties(width=alt.Step(step), height=alt.Step(step), autosize="pad")
+        ).properties(autosize="pad")
     )
+
+
+def _heatmap_look(config, step, colours):
+    """What depends on the size of a cell and on the axes' colours: beside the description, which serves for all."""
+    look = {
+        "axisX": axis_look(step, colours[1]),
+        "axisY": axis_look(step, colours[0]),
+        "point": {"size": (0.8 * step) ** 2},
+        "text": {"fontSize": max(9, round(step * 0.28))},
+    }
+    return {"width": {"step": step}, "height": {"step": step}, "config": config | look}
 
 
 def _strip(base, axis):

@@ -1,5 +1,6 @@
 """What the pictures have in common: the chart as it is handed over, its numbers as text, its axes."""
 
+from functools import cache
 from typing import NamedTuple
 
 import altair as alt
@@ -58,18 +59,24 @@ def with_gist(data, gist):
     return data.assign(gist=[gist, *[None] * len(data)][: len(data)])
 
 
+@cache
 def gist():
     """A mark without a picture, whose words a screen reader reads."""
     mark = alt.Chart(DATA).transform_filter("isString(datum.gist)").mark_rule(opacity=0)
     return mark.encode(x=alt.value(0), y=alt.value(0), description="gist:N")
 
 
-def label_axis(parameter, colour, step, **options):
-    options |= {"titleColor": colour} if colour else {}
-    options |= {"labelFontSize": 18, "titleFontSize": 18} if step > 50 else {}
-    options |= {"labelFontSize": min(10, step - 1)} if step <= 16 else {}
+def label_axis(parameter, **options):
+    """An axis whose labels are the values of a parameter."""
     text = {"labelExpr": f"{parameter}[datum.value]", "labelLimit": 110, "labelOverlap": False}
     return alt.Axis(ticks=False, domain=False, **text, **options)
+
+
+def axis_look(step, colour=""):
+    """What of an axis depends on the pixels of a step along it, and the colour of its title."""
+    sizes = {"labelFontSize": 18, "titleFontSize": 18} if step > 50 else {}
+    sizes |= {"labelFontSize": min(10, step - 1)} if step <= 16 else {}
+    return sizes | ({"titleColor": colour} if colour else {})
 
 
 def compiled(chart):

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from attention.charts.colours import CATEGORIES, INK, SELECTED
-from attention.charts.parts import DATA, Chart, compiled, gist, label_axis, short, with_gist, with_values
+from attention.charts.parts import DATA, Chart, axis_look, compiled, gist, label_axis, short, with_gist, with_values
 
 BINS = 41  # of a histogram: odd, so that 0 stands in the middle of a bar
 
@@ -56,7 +56,7 @@ def lines(x, series, *, titles=("", ""), log_x=False, log_y=False, height=340):
 def _bars_spec(few, title, ends, height):
     step = 44 if few else 26  # 16 bars fit beside the sidebar on a narrow screen
     base = alt.Chart(DATA).encode(
-        x=alt.X("position:O", title=None, axis=label_axis("labels", "", step, labelAngle=-35)),
+        x=alt.X("position:O", title=None, axis=label_axis("labels", labelAngle=-35, **axis_look(step))),
         y=alt.Y("value:Q", title=title or None, scale=alt.Scale(domain=ends, clamp=True) if ends else alt.Undefined),
     )
     bar = base.mark_bar(color=CATEGORIES[0], stroke=SELECTED).encode(
