@@ -80,7 +80,8 @@ def heatmap(
             data[f"{name}_band"] = np.asarray(band)[index.ravel()]
     spec = _heatmap_spec(numbers, kind, step > 16, titles, tuple(band is not None for band in bands))
     spec = spec | _heatmap_look(spec["config"], step, colours)
-    spec = with_values(spec, row_labels=list(rows), col_labels=list(columns))
+    labels = {"row_labels": list(rows), "col_labels": list(columns)}
+    spec = with_values(spec, font_size=max(9, round(step * 0.28)), **labels)
     what = f"Matrix of {len(rows)} × {len(columns)} numbers."
     return Chart(with_gist(data, _largest(matrix, rows, columns)), spec, what)
 
@@ -175,7 +176,7 @@ def _heatmap_spec(numbers, kind, wide, titles, banded=(False, False)):
         low, high = white_text(kind)
         white = f"!({grey}) && (datum.fill < {low} || datum.fill > {high})"
         layers.append(
-            base.mark_text(aria=False).encode(
+            base.mark_text(aria=False, fontSize=alt.ExprRef("font_size")).encode(
                 text="text:N",
                 color=alt.when(white).then(alt.value("#ffffff")).otherwise(alt.value("#000000")),
             )
@@ -191,7 +192,9 @@ def _heatmap_spec(numbers, kind, wide, titles, banded=(False, False)):
         named = named.resolve_scale(color="independent")
     return compiled(
         named.add_params(
-            cell, alt.param(name="row_labels", value=[]), alt.param(name="col_labels", value=[])
+            cell,
+            *(alt.param(name=name, value=[]) for name in ("row_labels", "col_labels")),
+            alt.param(name="font_size", value=12),
         ).properties(autosize="pad")
     )
 
@@ -202,7 +205,6 @@ def _heatmap_look(config, step, colours):
         "axisX": axis_look(step, colours[1]),
         "axisY": axis_look(step, colours[0]),
         "point": {"size": (0.8 * step) ** 2},
-        "text": {"fontSize": max(9, round(step * 0.28))},
     }
     return {"width": {"step": step}, "height": {"step": step}, "config": config | look}
 
