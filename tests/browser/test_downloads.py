@@ -15,7 +15,7 @@ PAGES = {  # address -> how many downloads it offers
     "scaling": 1,
     "learning?train=true": 2,
     "your_own": 1,
-    "your_own?sample=The+cat+sat+on+the+mat": 3,
+    "your_own?sample=The+cat+sat+on+the+mat": 5,
 }
 READ = {
     "py": ast.parse,
