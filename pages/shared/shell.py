@@ -1,6 +1,5 @@
 """What stands around every page: its place in the list, the sidebar, the way on, the code, the link to share."""
 
-import gc
 import inspect
 from typing import NamedTuple
 
@@ -8,10 +7,6 @@ import streamlit as st
 
 from attention import charts
 from pages.shared import controls
-
-# After every run Streamlit has all objects looked through for garbage. What the imports made is none: left in, it
-# takes the server longer than the page itself.
-gc.freeze()
 
 
 class Page(NamedTuple):
