@@ -15,7 +15,7 @@ PAGES = {  # address -> how many downloads it offers
     "scaling": 1,
     "learning?train=true": 2,
     "your_own": 1,
-    "your_own?sample=The+cat+sat+on+the+mat": 5,
+    "your_own?sample=The+cat+sat+on+the+mat": 4,
 }
 READ = {
     "py": ast.parse,
@@ -29,7 +29,7 @@ READ = {
 @pytest.mark.parametrize("path", PAGES)
 def test_every_file_is_what_its_name_says(visit, path):
     page = visit(path)
-    buttons = page.locator(BUTTONS)
+    buttons = page.locator(BUTTONS).filter(visible=True)  # one with a help is there twice
     assert buttons.count() == PAGES[path]
     for button in buttons.all():
         with page.expect_download() as waiting:
